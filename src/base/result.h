@@ -1,0 +1,53 @@
+#pragma once
+// Result<T>: a value, or the reason why the world said no. Mistakes in a script are reported
+// through Diagnostics instead; this is for files, system calls and the kernel.
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "base/check.h"
+
+namespace flowtap {
+
+struct Error {
+  std::string what;  // what was tried, on what: "cannot open 'x.bt'"
+  int code = 0;      // errno, or 0 when no system call failed
+  std::string hint;  // what to do about it, if something would help
+
+  // "what: reason", the form that is shown after "error: ".
+  std::string message() const { return code ? what + ": " + std::strerror(code) : what; }
+};
+
+// An Error made from the errno of the call that just failed.
+inline Error errno_error(std::string what, std::string hint = {}) {
+  return Error{std::move(what), errno, std::move(hint)};
+}
+
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::move(value)) {}
+  Result(Error error) : state_(std::move(error)) {}
+
+  bool ok() const { return std::holds_alternative<T>(state_); }
+  explicit operator bool() const { return ok(); }
+
+  T& value() { CHECK(ok()); return std::get<T>(state_); }
+  const T& value() const { CHECK(ok()); return std::get<T>(state_); }
+  T& operator*() { return value(); }
+  const T& operator*() const { return value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+  const Error& error() const { CHECK(!ok()); return std::get<Error>(state_); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+struct Done {};
+using Status = Result<Done>;
+
+}  // namespace flowtap

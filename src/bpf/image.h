@@ -1,0 +1,151 @@
+#pragma once
+// The image: everything the compiler made of a script, as plain data. The loader turns it into
+// kernel objects, the runtime reads records and maps by it; neither sees the AST or the IR.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bpf/insn.h"
+#include "source/source.h"
+#include "types/format.h"
+#include "types/type.h"
+
+namespace flowtap {
+
+// --- maps -------------------------------------------------------------------------------------
+enum class MapType : uint8_t { Hash, LruHash, PercpuHash, PercpuLruHash, Array, PercpuArray, Ringbuf };
+
+struct MapDef {
+  std::string name;  // "@x" for the script's maps, a word for our own ("scratch", "events")
+  MapType type = MapType::Hash;
+  uint32_t key_size = 0;
+  uint32_t value_size = 0;
+  uint32_t max_entries = 0;
+  bool no_prealloc = false;
+
+  bool is_script_map = false;
+  Type key;    // script maps: what the key bytes are; null for a scalar map
+  Type value;  // script maps: what the value bytes are
+};
+
+inline bool is_per_cpu(MapType type) {
+  return type == MapType::PercpuHash || type == MapType::PercpuLruHash || type == MapType::PercpuArray;
+}
+
+// --- records ----------------------------------------------------------------------------------
+// A record on the ring buffer:
+//   0        4        8
+//   | event  | spare  | fields, each at the offset in Event::args ... |
+// where `event` is the index into Image::events.
+inline constexpr uint32_t kRecordHeader = 8;
+
+enum class EventKind : uint8_t {
+  Printf, Errorf, Warnf, Time, Cat, Join, System,
+  PrintValue,  // args[0] is the value
+  PrintMap,    // map; top and div are args[0] and args[1] when present
+  ClearMap, ZeroMap,
+  Exit,        // args[0] is the exit code
+  SkbOutput,
+  Unwatch,
+};
+
+struct Event {
+  EventKind kind = EventKind::Printf;
+  Span span;
+  std::vector<FormatPiece> format;  // Printf, Errorf, Warnf, Cat, System; Time keeps its text in `text`
+  std::vector<Field> args;          // offsets count from the start of the record
+  std::string text;                 // Time: strftime format; Join: separator
+  int map = -1;                     // index into Image::maps
+  uint32_t size = kRecordHeader;    // whole record
+};
+
+// --- things that went wrong at run time --------------------------------------------------------
+// Each place that can fail owns one entry of the "sites" array map: { u64 count; s64 last_code; }.
+enum class SiteKind : uint8_t {
+  RingbufFull,    // a record was lost
+  MapFull,        // an update was refused
+  DivisionByZero,
+  HelperFailed,   // with -k only
+  KeyMissing,     // with -k only
+  LoopLimit,
+  StringCut,
+  StackLost,
+};
+inline constexpr uint32_t kSiteSize = 16;
+
+struct Site {
+  SiteKind kind = SiteKind::RingbufFull;
+  Span span;
+  std::string subject;  // the helper's or map's name
+};
+
+// --- programs ---------------------------------------------------------------------------------
+enum class ProgramType : uint8_t { RawTracepoint, BtfTracepoint, Tracepoint, Kprobe, PerfEvent, Fentry, Fexit, Iter };
+
+// Row number in builtins/probes.cc; the attacher has one function per kind.
+enum class ProbeKind : uint8_t {
+  Begin, End, Self, Test, Bench, Kprobe, Kretprobe, Fentry, Fexit, Uprobe, Uretprobe, Usdt, Tracepoint,
+  RawTracepoint, Profile, Interval, Software, Hardware, Watchpoint, Iter,
+};
+
+// One place to attach to, fully resolved: no wildcard is left.
+struct AttachPoint {
+  ProbeKind kind = ProbeKind::Begin;
+  std::string name;      // as `probe` prints it: "tracepoint:syscalls:sys_enter_read"
+  std::string target;    // tracepoint category, kernel module, binary path, "signal"
+  std::string function;  // event, function, USDT name, signal name
+  std::string provider;  // USDT provider
+  uint64_t offset = 0;   // function+offset
+  uint64_t address = 0;  // uprobe: ELF virtual address or file offset as `is_file_offset` says; watchpoint
+  bool has_address = false;
+  uint64_t file_offset = 0;       // uprobe, usdt: where the breakpoint goes in the file
+  uint64_t semaphore_offset = 0;  // usdt: reference counter's place in the file, 0 for none
+  uint64_t period = 0;   // profile/interval: nanoseconds, or hertz when is_frequency; events: count
+  bool is_frequency = false;
+  uint32_t perf_config = 0;  // software, hardware
+  uint32_t length = 0;   // watchpoint
+  std::string mode;      // watchpoint
+  Span span;
+};
+
+// A 64-bit immediate load that the loader fills in once descriptors exist.
+struct Relocation {
+  enum class Kind : uint8_t { MapFd, MapValue, KernelSymbol };
+  uint32_t insn = 0;
+  Kind kind = Kind::MapFd;
+  int map = -1;           // index into Image::maps; for MapValue the offset is in the second imm
+  std::string symbol;
+};
+
+// A function of a program; the first is the program itself, the others are loop callbacks.
+struct Subprogram {
+  std::string name;
+  uint32_t insn = 0;  // first instruction
+};
+
+struct Program {
+  std::string name;
+  ProgramType type = ProgramType::RawTracepoint;
+  std::vector<bpf::Insn> insns;
+  std::vector<Span> spans;  // one per instruction
+  std::vector<Relocation> relocations;
+  std::vector<Subprogram> subprograms;
+  std::vector<AttachPoint> attach;
+  int32_t attach_btf_id = 0;    // BtfTracepoint, Fentry, Fexit, Iter
+  std::string attach_module;    // where that id lives; empty for vmlinux
+  bool is_sleepable = false;
+};
+
+struct Image {
+  std::vector<MapDef> maps;
+  std::vector<Program> programs;
+  std::vector<Event> events;
+  std::vector<Site> sites;
+  std::vector<std::string> strings;  // formats of strftime(), filters of cgroup_path()
+  int ringbuf = -1;                  // index into maps
+  int site_map = -1;                 // index into maps
+};
+
+}  // namespace flowtap

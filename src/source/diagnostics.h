@@ -1,0 +1,62 @@
+#pragma once
+// What is wrong with a script: collected by every stage, shown by the driver between stages.
+//
+//   slow.bt:7:22: error: 'args.nbyte' is not a field of tracepoint:syscalls:sys_enter_write
+//     7 |   @size[comm] = hist(args.nbyte);
+//       |                      ^^^^^^^^^^
+//   hint: did you mean 'args.count'?
+
+#include <string>
+#include <vector>
+
+#include "source/source.h"
+
+namespace flowtap {
+
+enum class Severity { Error, Warning };
+
+struct Diagnostic {
+  struct Note {
+    Span span;
+    std::string message;
+  };
+
+  Severity severity = Severity::Error;
+  Span span;
+  std::string message;
+  std::string hint;
+  std::vector<Note> notes;
+
+  Diagnostic& with_hint(std::string text) {
+    hint = std::move(text);
+    return *this;
+  }
+  Diagnostic& with_note(Span place, std::string text) {
+    notes.push_back({place, std::move(text)});
+    return *this;
+  }
+};
+
+class Diagnostics {
+ public:
+  Diagnostic& error(Span span, std::string message);
+  Diagnostic& warning(Span span, std::string message);
+
+  bool has_errors() const { return errors_ > 0; }
+  const std::vector<Diagnostic>& all() const { return list_; }
+  void clear();
+
+ private:
+  Diagnostic& add(Diagnostic diagnostic);
+
+  std::vector<Diagnostic> list_;
+  size_t errors_ = 0;
+};
+
+// "file:line:col: " of a place.
+std::string place_prefix(const Sources& sources, Span span);
+
+// The whole message with source line, carets, notes and hint, ending in a newline.
+std::string render(const Diagnostic& diagnostic, const Sources& sources);
+
+}  // namespace flowtap

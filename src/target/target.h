@@ -1,0 +1,97 @@
+#pragma once
+// Target: every question the compiler may ask of a machine. The running kernel answers in
+// production, a file answers in tests; the compiler never opens anything itself.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "types/type.h"
+
+namespace flowtap {
+
+struct EnumConstant {
+  Type type;
+  int64_t value = 0;
+};
+
+// The record a tracepoint hands to its program. Offsets count from the start of the record; the
+// common_* fields are left out.
+struct TracepointFormat {
+  uint32_t id = 0;
+  uint32_t size = 0;  // bytes of the record's fixed part
+  std::vector<Field> fields;
+};
+
+// Arguments of a kernel function or raw tracepoint, in order; offset is 8 * position in the context.
+struct FunctionSignature {
+  int32_t btf_id = 0;       // of the function, or of the raw tracepoint's typedef
+  std::string module;       // where the id lives; empty for vmlinux
+  std::vector<Field> args;
+  Type result;              // none_type() for void
+};
+
+struct UserFunction {
+  std::string name;         // mangled
+  uint64_t address = 0;     // ELF virtual address
+  uint64_t file_offset = 0;
+  uint64_t size = 0;
+};
+
+// One argument of a USDT probe, from the note's assembler operand, e.g. "-4@8(%rbp)".
+struct UsdtArgument {
+  enum class Where : uint8_t { Constant, Register, Memory } where = Where::Constant;
+  uint32_t bytes = 8;
+  bool is_signed = false;
+  int64_t constant = 0;        // or displacement
+  std::string base, index;     // registers without '%': "rbp"
+  uint32_t scale = 1;
+};
+
+struct UsdtProbe {
+  std::string provider, name;
+  uint64_t address = 0;
+  uint64_t file_offset = 0;
+  uint64_t semaphore_offset = 0;  // in the file; 0 for none
+  std::vector<UsdtArgument> args;
+};
+
+enum class Feature : uint8_t { Btf, Kprobes, Fentry, KprobeMulti, UprobeMulti };
+
+class Target {
+ public:
+  virtual ~Target() = default;
+
+  // --- types: "struct sock", "union u", "enum e", or a typedef such as "pid_t". Null: no such type.
+  virtual Type find_type(std::string_view name) const = 0;
+  // The same struct with its fields; anonymous members are flattened, pointers carry `space`.
+  virtual Type complete(const Type& type) const = 0;
+  virtual std::optional<EnumConstant> find_enumerator(std::string_view name) const = 0;
+
+  // --- kernel probes. Lists take globs and come sorted.
+  virtual std::vector<std::string> tracepoints(std::string_view category, std::string_view event) const = 0;
+  virtual Result<TracepointFormat> tracepoint(std::string_view category, std::string_view event) const = 0;
+  virtual std::vector<std::string> raw_tracepoints(std::string_view event) const = 0;
+  virtual Result<FunctionSignature> raw_tracepoint(std::string_view event) const = 0;
+  virtual std::vector<std::string> kernel_functions(std::string_view module, std::string_view function) const = 0;
+  virtual Result<FunctionSignature> kernel_function(std::string_view module, std::string_view function) const = 0;
+  virtual std::vector<std::string> iterators() const = 0;  // "task", "tcp"...
+  virtual Result<FunctionSignature> iterator(std::string_view name) const = 0;  // args[0]: the context struct
+  virtual std::optional<uint64_t> kernel_symbol(std::string_view name) const = 0;
+  virtual bool has(Feature feature) const = 0;
+
+  // --- user binaries
+  // The files that a probe's target names: a path, a glob, a short library name or a program in PATH.
+  virtual Result<std::vector<std::string>> binaries(std::string_view target) const = 0;
+  virtual Result<std::vector<UserFunction>> user_functions(const std::string& path) const = 0;
+  virtual Result<std::vector<UsdtProbe>> usdt_probes(const std::string& path) const = 0;
+
+  // --- what else the language may ask at compile time
+  virtual std::optional<uint64_t> cgroup_id(const std::string& path) const = 0;
+  virtual uint32_t cpus() const = 0;
+};
+
+}  // namespace flowtap
