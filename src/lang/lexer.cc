@@ -194,7 +194,8 @@ Token Lexer::read_string() {
     if (error.empty()) error = wrong;
   }
   bool is_closed = at < text_.size() && text_[at] == '"';
-  Token token = make(TokenKind::String, begin, is_closed ? at + 1 : at);
+  // What follows an open string was probably meant to be outside of it: better stop there.
+  Token token = make(is_closed ? TokenKind::String : TokenKind::Bad, begin, at + is_closed);
   token.value = std::move(value);
   token.error = is_closed ? error : "string is not closed on this line";
   return token;
