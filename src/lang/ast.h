@@ -97,9 +97,11 @@ struct Stmt {
 };
 
 // --- the program ------------------------------------------------------------------------------
-// One attach point as written, split at ':' with quotes removed: {"tracepoint", "syscalls", "sys_enter_*"}.
+// One attach point, as written and split at ':' with quotes removed: {"tracepoint", "syscalls", "sys_enter_*"}.
+// The source line of `uprobe:target@file:line` is split off too: {"uprobe", "target", "@file", "line"}.
 struct AttachSpec {
   Span span;
+  std::string text;
   std::vector<std::string> parts;
 };
 

@@ -1,0 +1,198 @@
+// The top level of a script: C definitions, configuration, imports, declarations and macros.
+// Probes are in parse_probe.cc.
+//
+//   program = [shebang] { c_line | c_definition } { config | import }
+//             { probe | macro | map_declaration }
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "lang/parser_class.h"
+#include "lang/raw_text.h"
+
+namespace flowtap {
+
+Ast Parser::program() {
+  while (token().kind != TokenKind::End) {
+    top_level_item();
+    if (failed_) recover_at_top();
+  }
+  return std::move(ast_);
+}
+
+ExprPtr Parser::whole_expression() {
+  ExprPtr expr = expression();
+  if (!failed_ && token().kind != TokenKind::End) fail_expected("the end of the expression");
+  return failed_ ? nullptr : std::move(expr);
+}
+
+// A new kind of declaration gets its line here, before the probes, which may begin with any word.
+void Parser::top_level_item() {
+  if (at("#")) return c_line();
+  if (at("struct") || at("union") || at("enum")) return c_definition();
+  if (at("config")) return config();
+  if (at("import")) return import();
+  if (at("let")) return map_declaration();
+  if (at("macro")) return macro();
+  if (at("fn")) return subprogram();
+  probe();
+}
+
+// The order of sections is part of the language.
+void Parser::check_order(Span span, std::string_view what) {
+  if (!seen_code_) return;
+  diagnostics_.error(span,
+                     fmt::format("{} must stand before all probes, macros and declarations", what));
+}
+
+// The name a `#define` line gives a meaning to, if it is one.
+static std::string defined_name(std::string_view line) {
+  line = trim(line.substr(1));
+  if (!line.starts_with("define")) return {};
+  line = trim(line.substr(6));
+  size_t end = line.find_first_of(" \t(");
+  if (end != std::string_view::npos && line[end] == '(') return {};
+  return std::string(line.substr(0, end));
+}
+
+//   c_line = "#" ... end of line
+void Parser::c_line() {
+  Span span = here();
+  size_t begin = span.begin - origin_.begin;
+  size_t end = line_end(text_, begin);
+  span.end = static_cast<uint32_t>(origin_.begin + end);
+  check_order(span, "C definitions");
+  std::string text(text_.substr(begin, end - begin));
+  constants_.insert(defined_name(text));
+  ast_.c_definitions.push_back({span, std::move(text)});
+  seek(span.end);
+}
+
+// The text is kept as it is: the C parser reads it.
+void Parser::c_definition() {
+  Span span = here();
+  size_t begin = span.begin - origin_.begin;
+  size_t end = c_definition_end(text_, begin);
+  check_order(span, "C definitions");
+  if (end == std::string_view::npos) {
+    fail(span, fmt::format("this {} is never closed", token().text), "close it with '};'");
+    seek(static_cast<uint32_t>(origin_.begin + text_.size()));
+    return;
+  }
+  span.end = static_cast<uint32_t>(origin_.begin + end);
+  ast_.c_definitions.push_back({span, std::string(text_.substr(begin, end - begin))});
+  seek(span.end);
+}
+
+//   config = "config" "=" "{" [ config_entry { ";" config_entry } [";"] ] "}"
+void Parser::config() {
+  Span span = here();
+  advance();
+  check_order(span, "'config'");
+  if (seen_config_) diagnostics_.error(span, "there is a 'config' block already");
+  seen_config_ = true;
+  if (!expect("=", "after 'config'") || !expect("{", "after 'config ='")) return;
+  while (!failed_ && !at("}") && !at(TokenKind::End)) config_entry();
+  expect("}", "to close 'config'");
+}
+
+//   config_entry = name "=" ( string | integer | "true" | "false" | name )
+void Parser::config_entry() {
+  if (!at_word()) return fail_expected("the name of a setting");
+  uint32_t begin = here().begin;
+  ConfigEntry entry;
+  entry.key = take().text;
+  if (!expect("=", "after the name of a setting")) return;
+  if (!at_word() && !at(TokenKind::String) && !at(TokenKind::Integer))
+    return fail_expected("a string, a number, 'true', 'false' or a word");
+  Token value = take();
+  entry.value = value.kind == TokenKind::String ? value.value : std::string(value.text);
+  entry.span = since(begin);
+  ast_.config.push_back(std::move(entry));
+  if (!at("}")) expect(";", "after this setting");
+}
+
+//   import = "import" string ";"
+void Parser::import() {
+  uint32_t begin = here().begin;
+  advance();
+  if (!at(TokenKind::String)) return fail_expected("a path in quotes after 'import'");
+  Import import;
+  import.path = take().value;
+  import.span = since(begin);
+  check_order(import.span, "imports");
+  ast_.imports.push_back(std::move(import));
+  expect(";", "after this import");
+}
+
+//   map_declaration = "let" map "=" name "(" integer ")" ";"
+void Parser::map_declaration() {
+  uint32_t begin = here().begin;
+  advance();
+  seen_code_ = true;
+  if (!at(TokenKind::Map))
+    return fail_expected("a map after 'let' outside of probes", "write 'let @name = hash(100);'");
+  MapDecl decl;
+  decl.name = take().text;
+  if (!expect("=", "after the name of the map")) return;
+  if (!at_word()) return fail_expected("a map type, such as 'hash' or 'lruhash'");
+  decl.type = take().text;
+  if (!expect("(", "after the map type")) return;
+  if (!at(TokenKind::Integer)) return fail_expected("the most entries the map may hold");
+  decl.entries = take().number;
+  expect(")", "after the number of entries");
+  decl.span = since(begin);
+  ast_.map_decls.push_back(std::move(decl));
+  expect(";", "after this declaration");
+}
+
+//   macro = "macro" name "(" macro_params ")" block
+void Parser::macro() {
+  uint32_t begin = here().begin;
+  advance();
+  seen_code_ = true;
+  if (!at(TokenKind::Name)) return fail_expected("a name after 'macro'");
+  Macro macro;
+  macro.name = take().text;
+  if (!expect("(", "after the name of the macro")) return;
+  macro.params = macro_params();
+  expect(")", "after the parameters");
+  macro.span = since(begin);
+  std::set<std::string> constants = constants_;
+  for (const MacroParam& param : macro.params) constants_.insert(param.name);
+  macro.body = block(BlockKind::Value);
+  constants_ = std::move(constants);
+  ast_.macros.push_back(std::move(macro));
+}
+
+//   macro_params = [ ( variable | map | name ) { "," ... } ]
+std::vector<MacroParam> Parser::macro_params() {
+  std::vector<MacroParam> params;
+  if (at(")")) return params;
+  do {
+    MacroParam param;
+    if (at(TokenKind::Variable)) {
+      param = {MacroParam::Kind::Variable, token().value};
+    } else if (at(TokenKind::Map) && token().text != "@") {
+      param = {MacroParam::Kind::Map, std::string(token().text)};
+    } else if (at(TokenKind::Name)) {
+      param = {MacroParam::Kind::Expression, std::string(token().text)};
+    } else {
+      fail_expected("a parameter: '$name', '@name' or a name");
+      break;
+    }
+    for (const MacroParam& other : params)
+      if (other.name == param.name && other.kind == param.kind)
+        diagnostics_.error(here(), fmt::format("there are two parameters '{}'", token().text));
+    advance();
+    params.push_back(std::move(param));
+  } while (accept(","));
+  return params;
+}
+
+void Parser::subprogram() {
+  fail(here(), "subprograms ('fn') are not supported yet", "a 'macro' can often take its place");
+  seen_code_ = true;
+}
+
+}  // namespace flowtap

@@ -1,0 +1,141 @@
+// Attach points, '#' lines and C definitions, taken from a script as text. The lexer cannot read
+// them: in `uprobe:/lib/*/x.so:f` it would see a comment, and C has tokens of its own.
+
+#include "lang/raw_text.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace flowtap {
+
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+bool is_all_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == kNone;
+}
+
+// `begin` stands on a quote; one past its partner, or past the line if there is none.
+size_t quoted_end(std::string_view text, size_t begin) {
+  for (size_t i = begin + 1; i < text.size(); i++) {
+    if (text[i] == '\\') {
+      i++;
+    } else if (text[i] == text[begin]) {
+      return i + 1;
+    } else if (text[i] == '\n') {
+      return i;
+    }
+  }
+  return text.size();
+}
+
+// One past the comment that begins here, or `begin` if none does.
+size_t comment_end(std::string_view text, size_t begin) {
+  std::string_view rest = text.substr(begin);
+  if (rest.starts_with("//")) return line_end(text, begin);
+  if (!rest.starts_with("/*")) return begin;
+  size_t end = text.find("*/", begin + 2);
+  return end == kNone ? text.size() : end + 2;
+}
+
+size_t skip_blanks(std::string_view text, size_t at) {
+  while (at < text.size()) {
+    size_t next = is_blank(text[at]) ? at + 1 : comment_end(text, at);
+    if (next == at) break;
+    at = next;
+  }
+  return at;
+}
+
+// `begin` stands on an opening bracket; one past its partner, or npos.
+size_t bracket_end(std::string_view text, size_t begin, char open, char close) {
+  int depth = 0;
+  for (size_t i = begin; i < text.size();) {
+    size_t after = comment_end(text, i);
+    if (after == i && text[i] == '"') after = quoted_end(text, i);
+    if (after != i) {
+      i = after;
+      continue;
+    }
+    if (text[i] == open) depth++;
+    if (text[i] == close && --depth == 0) return i + 1;
+    i++;
+  }
+  return kNone;
+}
+
+// Does `@file:line` begin here, the line being a number that ends its part?
+bool at_source_line(std::string_view text, size_t at) {
+  size_t colon = text.find(':', at);
+  if (colon == kNone) return false;
+  std::string_view line = text.substr(colon + 1);
+  return is_all_digits(line.substr(0, line.find(':')));
+}
+
+}  // namespace
+
+size_t line_end(std::string_view text, size_t begin) {
+  return std::min(text.find('\n', begin), text.size());
+}
+
+// It runs to a blank, a '{' or a ','. A '/' is part of a path once a ':' was seen; before that,
+// as in `BEGIN/pid == 1/`, it begins the predicate.
+size_t attach_point_end(std::string_view text, size_t begin) {
+  bool seen_colon = false;
+  size_t at = begin;
+  while (at < text.size()) {
+    char c = text[at];
+    if (is_blank(c) || c == '{' || c == ',') break;
+    if (c == '/' && !seen_colon) break;
+    seen_colon = seen_colon || c == ':';
+    at = c == '"' ? quoted_end(text, at) : at + 1;
+  }
+  return at;
+}
+
+//   c_definition = ("struct"|"union"|"enum") [name] [ "{" ... "}" { "__attribute__" "(" ... ")" } ]
+//                  [ ";" ]
+size_t c_definition_end(std::string_view text, size_t begin) {
+  size_t at = text.find_first_of("{;", begin);
+  if (at == kNone || text[at] == ';') return at == kNone ? kNone : at + 1;
+  size_t end = bracket_end(text, at, '{', '}');
+  while (end != kNone) {
+    size_t next = skip_blanks(text, end);
+    if (next < text.size() && text[next] == ';') return next + 1;
+    if (!text.substr(next).starts_with("__attribute__")) return end;
+    size_t open = skip_blanks(text, next + std::string_view("__attribute__").size());
+    if (open >= text.size() || text[open] != '(') return end;
+    end = bracket_end(text, open, '(', ')');
+  }
+  return kNone;
+}
+
+std::vector<std::string> split_attach_point(std::string_view text,
+                                            const AttachParameter& parameter) {
+  std::vector<std::string> parts(1);
+  bool in_quotes = false;
+  for (size_t i = 0; i < text.size();) {
+    char c = text[i];
+    if (c == '"') {
+      in_quotes = !in_quotes;
+      i++;
+    } else if (in_quotes) {
+      if (c == '\\' && i + 1 < text.size()) i++;
+      parts.back() += text[i++];
+    } else if (c == ':') {
+      parts.emplace_back();
+      i++;
+    } else if (c == '$' && parameter) {
+      i += std::max<size_t>(1, parameter(text.substr(i), parts.back()));
+    } else {
+      if (c == '@' && parts.size() == 2 && at_source_line(text, i)) parts.emplace_back();
+      parts.back() += text[i++];
+    }
+  }
+  return parts;
+}
+
+}  // namespace flowtap
