@@ -1,0 +1,384 @@
+// Expanding attach points; see attach.h. An attach point is a list of parts, the first of which
+// names the kind: {"tracepoint", "syscalls", "sys_enter_*"}.
+
+#include "sema/attach.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "base/text.h"
+#include "builtins/probes.h"
+
+namespace flowtap {
+
+namespace {
+
+class Expander {
+ public:
+  Expander(const AttachSpec& spec, const Target& target, const CheckOptions& options, Diagnostics& diagnostics)
+      : spec_(spec), target_(target), options_(options), diagnostics_(diagnostics) {}
+
+  std::vector<AttachPoint> run() {
+    if (spec_.parts.empty()) return {};
+    if (has_glob(spec_.parts[0])) return expand_every_kind();
+    const ProbeRow* row = find_probe_kind(spec_.parts[0]);
+    if (!row) {
+      report_unknown_kind();
+      return {};
+    }
+    expand_kind(*row);
+    return std::move(points_);
+  }
+
+ private:
+  // --- helpers ------------------------------------------------------------------------------
+  size_t count() const { return spec_.parts.size() - 1; }
+  const std::string& part(size_t i) const { return spec_.parts[i]; }
+
+  Diagnostic& error(std::string message) { return diagnostics_.error(spec_.span, std::move(message)); }
+
+  bool expect_parts(const ProbeRow& row, size_t least, size_t most) {
+    if (count() >= least && count() <= most) return true;
+    std::string wanted = least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
+    error(fmt::format("a {} probe takes {} part{} after its name, found {}", row.name, wanted,
+                      most == 1 ? "" : "s", count()))
+        .with_hint(fmt::format("write it as '{}'", row.forms));
+    return false;
+  }
+
+  AttachPoint& add(ProbeKind kind, std::string name) {
+    points_.push_back({.kind = kind, .name = std::move(name), .span = spec_.span});
+    return points_.back();
+  }
+
+  void report_unknown_kind() {
+    std::vector<std::string> names;
+    for (const ProbeRow& row : all_probe_kinds()) names.emplace_back(row.name);
+    Diagnostic& report = error(fmt::format("'{}' is not a kind of probe", part(0)));
+    if (std::optional<std::string> near = nearest(part(0), names)) report.with_hint(fmt::format("did you mean '{}'?", *near));
+  }
+
+  // `*:sched_switch`: every kind that can take what follows.
+  std::vector<AttachPoint> expand_every_kind() {
+    bool is_user = options_.pid || (spec_.parts.size() > 1 && part(1).find('/') != std::string::npos);
+    for (const ProbeRow& row : all_probe_kinds()) {
+      bool fits = is_user ? row.kind == ProbeKind::Uprobe || row.kind == ProbeKind::Usdt
+                          : row.kind == ProbeKind::Tracepoint || row.kind == ProbeKind::RawTracepoint ||
+                                row.kind == ProbeKind::Kprobe || row.kind == ProbeKind::Fentry;
+      if (fits && glob_match(part(0), row.name)) expand_kind(row);
+    }
+    return std::move(points_);
+  }
+
+  void expand_kind(const ProbeRow& row) {
+    switch (row.kind) {
+      case ProbeKind::Begin:
+      case ProbeKind::End: return expand_special(row);
+      case ProbeKind::Self: return expand_self(row);
+      case ProbeKind::Test:
+      case ProbeKind::Bench: return expand_named(row);
+      case ProbeKind::Kprobe:
+      case ProbeKind::Kretprobe:
+      case ProbeKind::Fentry:
+      case ProbeKind::Fexit: return expand_function(row);
+      case ProbeKind::Uprobe:
+      case ProbeKind::Uretprobe: return expand_uprobe(row);
+      case ProbeKind::Usdt: return expand_usdt(row);
+      case ProbeKind::Tracepoint: return expand_tracepoint(row);
+      case ProbeKind::RawTracepoint: return expand_raw_tracepoint(row);
+      case ProbeKind::Profile:
+      case ProbeKind::Interval: return expand_timer(row);
+      case ProbeKind::Software: return expand_event(row, software_events());
+      case ProbeKind::Hardware: return expand_event(row, hardware_events());
+      case ProbeKind::Watchpoint: return expand_watchpoint(row);
+      case ProbeKind::Iter: return expand_iter(row);
+    }
+  }
+
+  // --- one function per kind ------------------------------------------------------------------
+  void expand_special(const ProbeRow& row) {
+    if (count() == 1 && part(1) == "*") return void(add(row.kind, std::string(row.name)));
+    if (expect_parts(row, 0, 0)) add(row.kind, std::string(row.name));
+  }
+
+  void expand_self(const ProbeRow& row) {
+    if (!expect_parts(row, 2, 2)) return;
+    if (part(1) != "signal" || part(2) != "SIGUSR1") {
+      error(fmt::format("'{}:{}' is not an event of flowtap itself", part(1), part(2)))
+          .with_hint("the only one is 'self:signal:SIGUSR1'");
+      return;
+    }
+    AttachPoint& point = add(row.kind, "self:signal:SIGUSR1");
+    point.target = part(1);
+    point.function = part(2);
+  }
+
+  void expand_named(const ProbeRow& row) {
+    if (!expect_parts(row, 1, 1)) return;
+    add(row.kind, fmt::format("{}:{}", row.name, part(1))).function = part(1);
+  }
+
+  void expand_function(const ProbeRow& row) {
+    if (!expect_parts(row, 1, 2)) return;
+    std::string module = count() == 2 ? part(1) : "";
+    std::string function = part(count());
+    uint64_t offset = 0;
+    if (row.kind == ProbeKind::Kprobe && !split_offset(function, offset)) return;
+    std::vector<std::string> names{function};
+    if (has_glob(function) || has_glob(module)) names = target_.kernel_functions(module, function);
+    for (const std::string& name : names) {
+      AttachPoint& point = add(row.kind, fmt::format("{}:{}", row.name, name));
+      point.target = module;
+      point.function = name;
+      point.offset = offset;
+    }
+  }
+
+  // "name+0x10" -> "name" and 16.
+  bool split_offset(std::string& function, uint64_t& offset) {
+    size_t plus = function.rfind('+');
+    if (plus == std::string::npos) return true;
+    std::optional<int64_t> number = parse_number(function.substr(plus + 1));
+    if (!number || *number < 0) {
+      error(fmt::format("'{}' is not an offset", function.substr(plus + 1)));
+      return false;
+    }
+    offset = static_cast<uint64_t>(*number);
+    function.resize(plus);
+    return true;
+  }
+
+  void expand_tracepoint(const ProbeRow& row) {
+    bool any_category = count() == 1 && has_glob(part(1));
+    if (!any_category && !expect_parts(row, 2, 2)) return;
+    std::string category = any_category ? "*" : part(1);
+    std::string event = any_category ? part(1) : part(2);
+    for (const std::string& found : target_.tracepoints(category, event)) {
+      size_t colon = found.find(':');
+      AttachPoint& point = add(row.kind, fmt::format("{}:{}", row.name, found));
+      point.target = found.substr(0, colon);
+      point.function = found.substr(colon + 1);
+    }
+  }
+
+  void expand_raw_tracepoint(const ProbeRow& row) {
+    if (!expect_parts(row, 1, 2)) return;
+    for (const std::string& event : target_.raw_tracepoints(part(count()))) {
+      AttachPoint& point = add(row.kind, fmt::format("{}:vmlinux:{}", row.name, event));
+      point.function = event;
+    }
+  }
+
+  // Units of time; hz is a rate, not a length.
+  static std::optional<uint64_t> unit_ns(std::string_view unit) {
+    if (unit == "ns") return 1;
+    if (unit == "us") return 1'000;
+    if (unit == "ms") return 1'000'000;
+    if (unit == "s") return 1'000'000'000;
+    if (unit == "m") return 60'000'000'000;
+    if (unit == "h") return 3'600'000'000'000;
+    if (unit == "d") return 86'400'000'000'000;
+    return std::nullopt;
+  }
+
+  void expand_timer(const ProbeRow& row) {
+    if (!expect_parts(row, 1, 2)) return;
+    if (count() == 1) return expand_duration(row);
+    std::optional<int64_t> number = parse_number(part(2));
+    bool is_hz = part(1) == "hz";
+    if (!is_hz && part(1) != "s" && part(1) != "ms" && part(1) != "us") {
+      error(fmt::format("'{}' is not a unit of time", part(1))).with_hint("use hz, s, ms or us");
+      return;
+    }
+    if (!number || *number <= 0) {
+      error(fmt::format("the rate of a {} probe must be a positive number, found '{}'", row.name, part(2)));
+      return;
+    }
+    AttachPoint& point = add(row.kind, fmt::format("{}:{}:{}", row.name, part(1), *number));
+    point.is_frequency = is_hz;
+    point.period = static_cast<uint64_t>(*number) * (is_hz ? 1 : *unit_ns(part(1)));
+  }
+
+  // profile:10ms, or a bare number of nanoseconds.
+  void expand_duration(const ProbeRow& row) {
+    const std::string& text = part(1);
+    size_t unit_at = text.find_last_of("0123456789") + 1;
+    std::optional<int64_t> number = parse_number(text.substr(0, unit_at));
+    std::optional<uint64_t> unit = unit_at == text.size() ? 1 : unit_ns(text.substr(unit_at));
+    if (!number || *number < 0 || !unit) {
+      error(fmt::format("'{}' is not a length of time", text)).with_hint(fmt::format("write it as '{}' or '{}:10ms'", row.forms, row.name));
+      return;
+    }
+    uint64_t ns = static_cast<uint64_t>(*number) * *unit;
+    if (ns < 1000) {
+      error(fmt::format("the shortest {} is 1us, found {} nanoseconds", row.name, ns));
+      return;
+    }
+    add(row.kind, fmt::format("{}:us:{}", row.name, ns / 1000)).period = ns;
+  }
+
+  void expand_event(const ProbeRow& row, std::span<const PerfEventName> events) {
+    if (!expect_parts(row, 1, 2)) return;
+    auto is_named = [&](const PerfEventName& e) { return e.name == part(1) || (!e.alias.empty() && e.alias == part(1)); };
+    auto found = std::find_if(events.begin(), events.end(), is_named);
+    if (found == events.end()) {
+      std::vector<std::string> names;
+      for (const PerfEventName& e : events) names.emplace_back(e.name);
+      Diagnostic& report = error(fmt::format("'{}' is not a {} event", part(1), row.name));
+      if (auto near = nearest(part(1), names)) report.with_hint(fmt::format("did you mean '{}'?", *near));
+      return;
+    }
+    bool has_count = count() == 2 && !part(2).empty();
+    std::optional<int64_t> period = has_count ? parse_number(part(2)) : std::optional<int64_t>(static_cast<int64_t>(found->default_period));
+    if (!period || *period <= 0) {
+      error(fmt::format("the count of a {} probe must be a positive number, found '{}'", row.name, part(2)));
+      return;
+    }
+    AttachPoint& point = add(row.kind, fmt::format("{}:{}:{}", row.name, part(1), has_count ? part(2) : ""));
+    point.period = static_cast<uint64_t>(*period);
+    point.perf_config = found->config;
+  }
+
+  void expand_watchpoint(const ProbeRow& row) {
+    if (!expect_parts(row, 3, 3)) return;
+    std::optional<int64_t> address = parse_number(part(1));
+    std::optional<int64_t> length = parse_number(part(2));
+    if (!address || *address == 0) return void(error(fmt::format("'{}' is not an address", part(1))));
+    if (!length || (*length != 1 && *length != 2 && *length != 4 && *length != 8))
+      return void(error("the length of a watchpoint must be 1, 2, 4 or 8"));
+    std::string mode = part(3);
+    std::sort(mode.begin(), mode.end());
+    bool repeats = std::adjacent_find(mode.begin(), mode.end()) != mode.end();
+    if (mode.empty() || repeats || mode.find_first_not_of("rwx") != std::string::npos)
+      return void(error("the mode of a watchpoint must be made of 'r', 'w' and 'x'"));
+    AttachPoint& point = add(row.kind, fmt::format("{}:{}:{}:{}", row.name, part(1), part(2), part(3)));
+    point.address = static_cast<uint64_t>(*address);
+    point.length = static_cast<uint32_t>(*length);
+    point.mode = mode;
+  }
+
+  void expand_iter(const ProbeRow& row) {
+    if (!expect_parts(row, 1, 2)) return;
+    std::vector<std::string> known = target_.iterators();
+    if (std::find(known.begin(), known.end(), part(1)) == known.end()) {
+      Diagnostic& report = error(fmt::format("this kernel has no iterator '{}'", part(1)));
+      if (auto near = nearest(part(1), known)) report.with_hint(fmt::format("did you mean '{}'?", *near));
+      else report.with_hint("list them with: -l 'iter:*'");
+      return;
+    }
+    AttachPoint& point = add(row.kind, fmt::format("{}:{}", row.name, part(1)));
+    point.function = part(1);
+    if (count() == 2) point.target = part(2);
+  }
+
+  // --- user programs --------------------------------------------------------------------------
+  std::vector<std::string> find_binaries() {
+    Result<std::vector<std::string>> paths = target_.binaries(part(1));
+    if (paths.ok()) return *paths;
+    Diagnostic& report = error(paths.error().message());
+    if (!paths.error().hint.empty()) report.with_hint(paths.error().hint);
+    return {};
+  }
+
+  void expand_uprobe(const ProbeRow& row) {
+    bool is_cpp = count() == 3 && part(2) == "cpp";
+    if (!is_cpp && !expect_parts(row, 2, 2)) return;
+    std::string function = part(count());
+    uint64_t offset = 0;
+    if (!is_cpp && !split_offset(function, offset)) return;
+    if (offset && row.kind == ProbeKind::Uretprobe) return void(error("a uretprobe takes no offset: a function returns as a whole"));
+    for (const std::string& path : find_binaries()) expand_in_binary(row, path, function, offset, is_cpp);
+  }
+
+  void expand_in_binary(const ProbeRow& row, const std::string& path, const std::string& function, uint64_t offset,
+                        bool is_cpp) {
+    Result<std::vector<UserFunction>> functions = target_.user_functions(path);
+    if (!functions.ok()) return void(error(functions.error().message()));
+    if (std::optional<int64_t> address = parse_number(function)) return add_address(row, path, static_cast<uint64_t>(*address), *functions);
+    bool found = false;
+    std::vector<uint64_t> seen;
+    for (const UserFunction& candidate : *functions) {
+      bool matches = is_cpp ? target_.demangled_matches(candidate.name, function) : glob_match(function, candidate.name);
+      if (!matches || std::find(seen.begin(), seen.end(), candidate.file_offset) != seen.end()) continue;
+      seen.push_back(candidate.file_offset);
+      found = true;
+      add_user(row, path, candidate, offset);
+    }
+    if (!found && !has_glob(function) && !has_glob(part(1))) suggest_function(path, function, *functions);
+  }
+
+  void suggest_function(const std::string& path, const std::string& function, const std::vector<UserFunction>& functions) {
+    std::vector<std::string> names;
+    for (const UserFunction& candidate : functions) names.push_back(candidate.name);
+    if (auto near = nearest(function, names)) suggestion_ = fmt::format("{} has a function '{}'", path, *near);
+  }
+
+  void add_user(const ProbeRow& row, const std::string& path, const UserFunction& function, uint64_t offset) {
+    std::string suffix = offset ? fmt::format("+{}", offset) : "";
+    AttachPoint& point = add(row.kind, fmt::format("{}:{}:{}{}", row.name, path, function.name, suffix));
+    point.target = path;
+    point.function = function.name;
+    point.offset = offset;
+    point.address = function.address;
+    point.file_offset = function.file_offset + offset;
+  }
+
+  // An ELF virtual address: the function that holds it tells how far the file lies from memory.
+  void add_address(const ProbeRow& row, const std::string& path, uint64_t address, const std::vector<UserFunction>& functions) {
+    for (const UserFunction& function : functions) {
+      bool holds = address >= function.address && address < function.address + std::max<uint64_t>(1, function.size);
+      if (!holds) continue;
+      AttachPoint& point = add(row.kind, fmt::format("{}:{}:{:#x}", row.name, path, address));
+      point.target = path;
+      point.function = function.name;
+      point.address = address;
+      point.has_address = true;
+      point.file_offset = function.file_offset + (address - function.address);
+      return;
+    }
+    error(fmt::format("address {:#x} is in no function of '{}'", address, path));
+  }
+
+  void expand_usdt(const ProbeRow& row) {
+    if (!expect_parts(row, 2, 3)) return;
+    std::string provider = count() == 3 ? part(2) : "*";
+    std::string name = part(count());
+    for (const std::string& path : find_binaries()) {
+      Result<std::vector<UsdtProbe>> probes = target_.usdt_probes(path);
+      if (!probes.ok()) {
+        if (!has_glob(part(1))) error(probes.error().message());
+        continue;
+      }
+      for (const UsdtProbe& probe : *probes)
+        if (glob_match(provider, probe.provider) && glob_match(name, probe.name)) add_usdt(row, path, probe);
+    }
+  }
+
+  void add_usdt(const ProbeRow& row, const std::string& path, const UsdtProbe& probe) {
+    AttachPoint& point = add(row.kind, fmt::format("{}:{}:{}:{}", row.name, path, probe.provider, probe.name));
+    point.target = path;
+    point.provider = probe.provider;
+    point.function = probe.name;
+    point.address = probe.address;
+    point.file_offset = probe.file_offset;
+    point.semaphore_offset = probe.semaphore_offset;
+  }
+
+  const AttachSpec& spec_;
+  const Target& target_;
+  const CheckOptions& options_;
+  Diagnostics& diagnostics_;
+  std::vector<AttachPoint> points_;
+  std::string suggestion_;
+};
+
+}  // namespace
+
+std::vector<AttachPoint> expand_attach(const AttachSpec& spec, const Target& target, const CheckOptions& options,
+                                       Diagnostics& diagnostics) {
+  return Expander(spec, target, options, diagnostics).run();
+}
+
+}  // namespace flowtap

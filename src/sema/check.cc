@@ -1,0 +1,229 @@
+// The checker: syntax tree + machine -> checked program.
+// Way in: check(). Attach points are expanded first, since the types of `args` depend on where a
+// probe is attached; a probe block is copied once per context it runs in. Then names are resolved
+// and types inferred over all copies together, because maps are shared between them.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "builtins/probes.h"
+#include "lang/clone.h"
+#include "lang/walk.h"
+#include "sema/attach.h"
+#include "sema/checked.h"
+#include "sema/infer.h"
+#include "sema/resolve.h"
+
+namespace flowtap {
+
+namespace {
+
+class Checker {
+ public:
+  Checker(Ast& ast, const Target& target, const CheckOptions& options, Diagnostics& diagnostics)
+      : ast_(ast), target_(target), options_(options), diagnostics_(diagnostics) {}
+
+  CheckedProgram run() {
+    program_.config = read_config(ast_, options_.environment, diagnostics_);
+    ScriptTypes types(ast_, target_, diagnostics_);
+    for (const Probe& probe : ast_.probes) make_instances(probe);
+    check_limits();
+    check_map_decls();
+    if (diagnostics_.has_errors()) return std::move(program_);
+    program_.info.resize(ast_.next_id);
+    for (auto& instance : program_.instances) resolve_names(*instance, ast_, program_, diagnostics_);
+    if (diagnostics_.has_errors()) return std::move(program_);
+    Inferrer(program_, target_, types, options_, diagnostics_).run();
+    check_options();
+    return std::move(program_);
+  }
+
+ private:
+  // --- instances ------------------------------------------------------------------------------
+  void make_instances(const Probe& probe) {
+    Instance* group = nullptr;  // takes further attach points of the same kind
+    bool has_any = false;
+    for (const AttachSpec& spec : probe.attach) {
+      size_t before = diagnostics_.all().size();
+      std::vector<AttachPoint> points = expand_attach(spec, target_, options_, diagnostics_);
+      if (points.empty() && diagnostics_.all().size() == before) report_missing(spec);
+      for (AttachPoint& point : points) {
+        has_any = true;
+        attach_points_++;
+        bool fits_group = group && group->kind == point.kind && can_share(probe, point.kind);
+        if (!fits_group) group = add_instance(probe, point);
+        if (group) group->attach.push_back(std::move(point));
+      }
+    }
+    if (!has_any && program_.config.missing_probes == MissingProbes::Warn)
+      diagnostics_.warning(probe.span, "this probe has no place left to attach to and is dropped");
+  }
+
+  void report_missing(const AttachSpec& spec) {
+    if (program_.config.missing_probes == MissingProbes::Ignore) return;
+    std::string name = fmt::format("{}", fmt::join(spec.parts, ":"));
+    std::string message = fmt::format("nothing to trace matches '{}'", name);
+    if (program_.config.missing_probes == MissingProbes::Warn) {
+      diagnostics_.warning(spec.span, message + "; skipping it");
+      return;
+    }
+    diagnostics_.error(spec.span, message).with_hint(missing_hint(spec));
+  }
+
+  std::string missing_hint(const AttachSpec& spec) {
+    bool is_event = spec.parts.size() == 3 && (spec.parts[0] == "tracepoint" || spec.parts[0] == "t");
+    if (is_event) {
+      if (auto near = nearest(spec.parts[1] + ":" + spec.parts[2], target_.tracepoints(spec.parts[1], "*")))
+        return fmt::format("did you mean 'tracepoint:{}'?", *near);
+      if (auto near = nearest(spec.parts[1] + ":" + spec.parts[2], target_.tracepoints("*", spec.parts[2])))
+        return fmt::format("did you mean 'tracepoint:{}'?", *near);
+    }
+    return fmt::format("list what there is with: -l '{}:*'; missing_probes = warn in the config block lets the rest run", spec.parts[0]);
+  }
+
+  // Attach points can share one program unless the code depends on which of them fired.
+  static bool can_share(const Probe& probe, ProbeKind kind) {
+    const ProbeRow& row = probe_row(kind);
+    bool typed = row.program == ProgramType::BtfTracepoint || row.program == ProgramType::Fentry ||
+                 row.program == ProgramType::Fexit || row.program == ProgramType::Iter;
+    if (typed || row.has(kRunByFlowtap)) return false;
+    bool depends = false;
+    ExprVisitor look = [&](const Expr& expr) {
+      const Identifier* word = std::get_if<Identifier>(&expr.node);
+      const Call* call = std::get_if<Call>(&expr.node);
+      const Builtin* builtin = word ? find_builtin(word->name) : call ? find_builtin(call->name) : nullptr;
+      if (!builtin) return;
+      depends |= builtin->id == Fn::ProbeName || builtin->id == Fn::Args || builtin->id == Fn::Uaddr ||
+                 (builtin->id == Fn::ArgN && kind == ProbeKind::Usdt);
+    };
+    for_each_expr(probe.body, look);
+    if (probe.predicate) for_each_expr(*probe.predicate, look);
+    return !depends;
+  }
+
+  Instance* add_instance(const Probe& probe, const AttachPoint& point) {
+    auto instance = std::make_unique<Instance>();
+    instance->kind = point.kind;
+    instance->span = probe.span;
+    if (!describe_context(*instance, point)) return nullptr;
+    if (probe.predicate) instance->predicate = clone(*probe.predicate, ast_.next_id);
+    instance->body = clone(probe.body, ast_.next_id);
+    program_.instances.push_back(std::move(instance));
+    return program_.instances.back().get();
+  }
+
+  // What `args` is here, and the kernel's number for the place.
+  bool describe_context(Instance& instance, const AttachPoint& point) {
+    switch (point.kind) {
+      case ProbeKind::Tracepoint: return describe_tracepoint(instance, point);
+      case ProbeKind::RawTracepoint: return describe_typed(instance, point, target_.raw_tracepoint(point.function));
+      case ProbeKind::Fentry:
+      case ProbeKind::Fexit: return describe_typed(instance, point, target_.kernel_function(point.target, point.function));
+      case ProbeKind::Iter: return describe_typed(instance, point, target_.iterator(point.function));
+      case ProbeKind::Usdt: return describe_usdt(instance, point);
+      default: return true;
+    }
+  }
+
+  static Type args_type(std::vector<Field> fields) {
+    TypeData data{.kind = Kind::Struct, .is_complete = true, .name = "args"};
+    for (const Field& field : fields) data.size = std::max(data.size, field.offset + field.type->size);
+    data.fields = std::move(fields);
+    return std::make_shared<const TypeData>(std::move(data));
+  }
+
+  bool report(const AttachPoint& point, const Error& error) {
+    Diagnostic& diagnostic = diagnostics_.error(point.span, error.message());
+    if (!error.hint.empty()) diagnostic.with_hint(error.hint);
+    return false;
+  }
+
+  // Pointers that system calls take point to user memory.
+  bool describe_tracepoint(Instance& instance, const AttachPoint& point) {
+    Result<TracepointFormat> format = target_.tracepoint(point.target, point.function);
+    if (!format.ok()) return report(point, format.error());
+    if (point.target == "syscalls")
+      for (Field& field : format->fields)
+        if (is(field.type, Kind::Pointer)) field.type = pointer_type(field.type->element, AddressSpace::User);
+    instance.args = args_type(std::move(format->fields));
+    return true;
+  }
+
+  bool describe_typed(Instance& instance, const AttachPoint& point, const Result<FunctionSignature>& signature) {
+    if (!signature.ok()) return report(point, signature.error());
+    instance.args = args_type(signature->args);
+    instance.result = signature->result;
+    instance.attach_btf_id = signature->btf_id;
+    instance.attach_module = signature->module;
+    return true;
+  }
+
+  bool describe_usdt(Instance& instance, const AttachPoint& point) {
+    Result<std::vector<UsdtProbe>> probes = target_.usdt_probes(point.target);
+    if (!probes.ok()) return report(point, probes.error());
+    for (const UsdtProbe& probe : *probes)
+      if (probe.provider == point.provider && probe.name == point.function && probe.file_offset == point.file_offset)
+        instance.usdt_args = probe.args;
+    return true;
+  }
+
+  // --- whole-program checks ---------------------------------------------------------------------
+  void check_limits() {
+    if (attach_points_ > program_.config.max_probes)
+      diagnostics_.error(ast_.probes[0].span, fmt::format("the script attaches to {} places, more than max_probes = {}", attach_points_, program_.config.max_probes))
+          .with_hint("raise it in the config block: config = { max_probes = 5000 }");
+    for (const auto& instance : program_.instances)
+      if (instance->kind == ProbeKind::Iter && program_.instances.size() > 1) {
+        diagnostics_.error(instance->span, "an iter probe must be the only probe of a script");
+        return;
+      }
+  }
+
+  void check_map_decls() {
+    for (const MapDecl& decl : ast_.map_decls) {
+      bool known = decl.type == "hash" || decl.type == "lruhash" || decl.type == "percpuhash" || decl.type == "percpulruhash";
+      if (!known)
+        diagnostics_.error(decl.span, fmt::format("'{}' is not a type of map", decl.type))
+            .with_hint("the types are hash, lruhash, percpuhash and percpulruhash");
+      if (decl.entries == 0) diagnostics_.error(decl.span, "a map needs room for at least one key");
+    }
+  }
+
+  void check_options() {
+    if (diagnostics_.has_errors()) return;
+    std::vector<std::string> known;
+    for (const ScriptOption& option : program_.options) known.push_back(option.name);
+    for (const auto& [name, value] : options_.named) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      Diagnostic& report = diagnostics_.error({}, fmt::format("the script has no option --{}", name));
+      if (!known.empty()) report.with_hint(fmt::format("its options are: --{}", fmt::join(known, ", --")));
+    }
+  }
+
+  Ast& ast_;
+  const Target& target_;
+  const CheckOptions& options_;
+  Diagnostics& diagnostics_;
+  CheckedProgram program_;
+  uint64_t attach_points_ = 0;
+};
+
+}  // namespace
+
+CheckedProgram check(Ast& ast, const Target& target, const CheckOptions& options, Diagnostics& diagnostics) {
+  return Checker(ast, target, options, diagnostics).run();
+}
+
+std::string print_types(const CheckedProgram& program) {
+  std::string out;
+  for (const VariableInfo& variable : program.variables) out += fmt::format("${}: {}\n", variable.name, type_name(variable.type));
+  for (const MapInfo& map : program.maps) {
+    std::string key = map.is_scalar == true ? "" : fmt::format("[{}]", type_name(map.key));
+    out += fmt::format("{}{}: {}\n", map.name, key, type_name(map.value));
+  }
+  return out;
+}
+
+}  // namespace flowtap

@@ -1,0 +1,102 @@
+#pragma once
+// The checked program: what the checker knows about a script beside its syntax tree. From here on
+// every expression has a type, every name is resolved and no wildcard is left.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "bpf/image.h"
+#include "builtins/builtins.h"
+#include "lang/ast.h"
+#include "sema/config.h"
+#include "target/target.h"
+
+namespace flowtap {
+
+// What is known of one expression; indexed by Expr::id.
+struct ExprInfo {
+  Type type = unknown_type();
+  std::optional<int64_t> value;     // integer known at compile time
+  bool is_literal = false;          // ...and written as such: it adapts to the type it meets
+  std::optional<std::string> text;  // string known at compile time
+  const Builtin* builtin = nullptr; // Identifier, Call
+  int variable = -1;                // Variable
+  int map = -1;                     // MapAccess
+};
+
+struct VariableInfo {
+  std::string name;
+  Type type = unknown_type();
+  bool only_literals = true;  // every value so far was an integer literal
+  bool has_declared_type = false;
+  bool is_assigned = false;
+  bool is_captured = false;   // used in a loop body that became a function of its own
+  int function = 0;           // 0: the probe itself; loops count up
+  Span span;
+};
+
+struct MapInfo {
+  std::string name;
+  std::optional<bool> is_scalar;  // unset until a use shows it
+  Type key = unknown_type();
+  bool key_only_literals = true;
+  Type value = unknown_type();
+  bool only_literals = true;
+  const MapDecl* decl = nullptr;
+  Span span;  // first use
+};
+
+// A probe block for one context: its own copy of the body, and the places it is attached to.
+struct Instance {
+  ProbeKind kind = ProbeKind::Begin;
+  std::vector<AttachPoint> attach;
+  ExprPtr predicate;
+  Block body;
+  Span span;
+  Type args;                    // Struct with the fields of `args`; null when there are none
+  Type result;                  // typed return value (fexit); null otherwise
+  int32_t attach_btf_id = 0;
+  std::string attach_module;
+  std::vector<UsdtArgument> usdt_args;
+  // Variables that statements declare: Let, ForRange, ForMap, or the first assignment.
+  std::unordered_map<const Stmt*, int> declares;
+  std::unordered_map<const Stmt*, int> loop_functions;  // loops -> function number
+  int functions = 1;
+};
+
+// A named option of the script: getopt("name", default, "description").
+struct ScriptOption {
+  std::string name;
+  std::string description;
+  Type type;
+};
+
+struct CheckedProgram {
+  Config config;
+  std::vector<std::unique_ptr<Instance>> instances;
+  std::vector<ExprInfo> info;
+  std::vector<VariableInfo> variables;
+  std::vector<MapInfo> maps;
+  std::vector<ScriptOption> options;
+
+  const ExprInfo& of(const Expr& expr) const { return info[expr.id]; }
+};
+
+struct CheckOptions {
+  bool is_unsafe = false;
+  std::optional<int> pid;          // -p
+  std::optional<int> child_pid;    // -c
+  bool has_btf_defined = true;
+  std::vector<std::pair<std::string, std::optional<std::string>>> named;  // --name[=value] after --
+  Environment environment = [](const std::string&) { return std::nullopt; };
+};
+
+CheckedProgram check(Ast& ast, const Target& target, const CheckOptions& options, Diagnostics& diagnostics);
+// The types found for variables and maps, for `-d types`.
+std::string print_types(const CheckedProgram& program);
+
+}  // namespace flowtap

@@ -1,0 +1,204 @@
+// The config block; see config.h. One row per setting: its name and how its text is taken.
+
+#include "sema/config.h"
+
+#include <fmt/format.h>
+
+#include <variant>
+
+#include "base/text.h"
+
+namespace flowtap {
+
+namespace {
+
+using BoolField = bool Config::*;
+using NumberField = uint64_t Config::*;
+using TextField = std::string Config::*;
+using UnstableField = Unstable Config::*;
+
+struct Setting {
+  const char* key;
+  std::variant<BoolField, NumberField, TextField, UnstableField, MissingProbes Config::*, StackMode Config::*,
+               UserSymbolCache Config::*>
+      field;
+};
+
+const Setting kSettings[] = {
+    {"cache_user_symbols", &Config::cache_user_symbols},
+    {"cpp_demangle", &Config::cpp_demangle},
+    {"lazy_symbolication", &Config::lazy_symbolication},
+    {"license", &Config::license},
+    {"log_size", &Config::log_size},
+    {"max_bpf_progs", &Config::max_bpf_progs},
+    {"max_cat_bytes", &Config::max_cat_bytes},
+    {"max_map_keys", &Config::max_map_keys},
+    {"max_probes", &Config::max_probes},
+    {"max_strlen", &Config::max_strlen},
+    {"missing_probes", &Config::missing_probes},
+    {"on_stack_limit", &Config::on_stack_limit},
+    {"perf_rb_pages", &Config::perf_rb_pages},
+    {"print_maps_on_exit", &Config::print_maps_on_exit},
+    {"show_debug_info", &Config::show_debug_info},
+    {"use_blazesym", &Config::use_blazesym},
+    {"stack_mode", &Config::stack_mode},
+    {"str_trunc_trailer", &Config::str_trunc_trailer},
+    {"unstable_tseries", &Config::unstable_tseries},
+    {"unstable_dw_ustack", &Config::unstable_dw_ustack},
+    {"unstable_import_statement", &Config::unstable_import_statement},
+    {"unstable_typeinfo", &Config::unstable_typeinfo},
+};
+
+struct Renamed {
+  const char* old_key;
+  const char* key;
+};
+constexpr Renamed kRenamed[] = {{"strlen", "max_strlen"},
+                                {"cat_bytes_max", "max_cat_bytes"},
+                                {"map_keys_max", "max_map_keys"},
+                                {"no_cpp_demangle", "cpp_demangle"}};
+
+constexpr const char* kWithoutEffect[] = {"symbol_source", "max_type_res_iterations", "unstable_addr",
+                                          "unstable_import", "unstable_macro", "unstable_map_decl"};
+constexpr const char* kEnvironmentOnly[] = {"btf", "kernel_source", "kernel_build", "vmlinux", "color"};
+
+constexpr const char* kLicenses[] = {"GPL", "GPL v2", "GPL and additional rights", "Dual BSD/GPL", "Dual MIT/GPL",
+                                     "Dual MPL/GPL"};
+
+std::optional<bool> parse_bool(std::string_view text) {
+  if (text == "true" || text == "1") return true;
+  if (text == "false" || text == "0") return false;
+  return std::nullopt;
+}
+
+// Stores the text into the setting; the answer is empty, or says what was expected.
+struct Assigner {
+  Config& config;
+  const std::string& text;
+
+  std::string operator()(BoolField field) const {
+    std::optional<bool> value = parse_bool(text);
+    if (!value) return "'true' or 'false'";
+    config.*field = *value;
+    return {};
+  }
+  std::string operator()(NumberField field) const {
+    std::optional<int64_t> value = parse_number(text);
+    if (!value || *value < 0) return "a number";
+    config.*field = static_cast<uint64_t>(*value);
+    return {};
+  }
+  std::string operator()(TextField field) const {
+    if (field == &Config::license) {
+      bool known = false;
+      for (const char* license : kLicenses) known |= text == license;
+      if (!known) return "a licence that the kernel takes as GPL compatible, e.g. 'GPL'";
+    }
+    config.*field = text;
+    return {};
+  }
+  std::string operator()(UnstableField field) const {
+    if (text == "enable" || text == "true" || text == "1") config.*field = Unstable::Enable;
+    else if (text == "warn") config.*field = Unstable::Warn;
+    else if (text == "error" || text == "false" || text == "0") config.*field = Unstable::Error;
+    else return "'enable', 'warn' or 'error'";
+    return {};
+  }
+  std::string operator()(MissingProbes Config::*field) const {
+    if (text == "error") config.*field = MissingProbes::Error;
+    else if (text == "warn") config.*field = MissingProbes::Warn;
+    else if (text == "ignore") config.*field = MissingProbes::Ignore;
+    else return "'error', 'warn' or 'ignore'";
+    return {};
+  }
+  std::string operator()(StackMode Config::*field) const {
+    std::optional<StackMode> mode = parse_stack_mode(text);
+    if (!mode) return "'bpftrace', 'perf', 'raw' or 'build_id'";
+    config.*field = *mode;
+    return {};
+  }
+  std::string operator()(UserSymbolCache Config::*field) const {
+    if (text == "PER_PID" || text == "1") config.*field = UserSymbolCache::PerPid;
+    else if (text == "PER_PROGRAM") config.*field = UserSymbolCache::PerProgram;
+    else if (text == "NONE" || text == "0") config.*field = UserSymbolCache::None;
+    else return "'PER_PID', 'PER_PROGRAM' or 'NONE'";
+    return {};
+  }
+};
+
+const Setting* find_setting(std::string_view key) {
+  for (const Setting& setting : kSettings)
+    if (key == setting.key) return &setting;
+  return nullptr;
+}
+
+std::string normal_key(std::string_view key) {
+  std::string lower = to_lower(key);
+  for (const char* prefix : {"bpftrace_", "flowtap_"})
+    if (lower.starts_with(prefix)) return lower.substr(std::string_view(prefix).size());
+  return lower;
+}
+
+std::optional<std::string> nearest_setting(std::string_view key) {
+  std::vector<std::string> keys;
+  for (const Setting& setting : kSettings) keys.emplace_back(setting.key);
+  return nearest(key, keys);
+}
+
+void apply(Config& config, const ConfigEntry& entry, Diagnostics& diagnostics) {
+  std::string key = normal_key(entry.key);
+  for (const Renamed& renamed : kRenamed)
+    if (key == renamed.old_key) {
+      diagnostics.warning(entry.span, fmt::format("'{}' is now called '{}'", key, renamed.key));
+      key = renamed.key;
+    }
+  for (const char* old : kWithoutEffect)
+    if (key == old) {
+      diagnostics.warning(entry.span, fmt::format("'{}' no longer has an effect", key));
+      return;
+    }
+  for (const char* name : kEnvironmentOnly)
+    if (key == name) {
+      diagnostics.error(entry.span, fmt::format("'{}' can only be set as an environment variable", key));
+      return;
+    }
+  const Setting* setting = find_setting(key);
+  if (!setting) {
+    Diagnostic& error = diagnostics.error(entry.span, fmt::format("'{}' is not a setting", entry.key));
+    if (std::optional<std::string> near = nearest_setting(key)) error.with_hint(fmt::format("did you mean '{}'?", *near));
+    return;
+  }
+  std::string expected = std::visit(Assigner{config, entry.value}, setting->field);
+  if (!expected.empty())
+    diagnostics.error(entry.span, fmt::format("'{}' takes {}, found '{}'", key, expected, entry.value));
+}
+
+}  // namespace
+
+std::optional<StackMode> parse_stack_mode(std::string_view text) {
+  if (text == "bpftrace") return StackMode::Bpftrace;
+  if (text == "perf") return StackMode::Perf;
+  if (text == "raw") return StackMode::Raw;
+  if (text == "build_id") return StackMode::BuildId;
+  return std::nullopt;
+}
+
+Config read_config(const Ast& ast, const Environment& environment, Diagnostics& diagnostics) {
+  Config config;
+  for (const ConfigEntry& entry : ast.config) apply(config, entry, diagnostics);
+  for (const Setting& setting : kSettings) {
+    for (const char* prefix : {"BPFTRACE_", "FLOWTAP_"}) {
+      std::string name = prefix + to_upper(setting.key);
+      std::optional<std::string> value = environment(name);
+      if (!value) continue;
+      std::string expected = std::visit(Assigner{config, *value}, setting.field);
+      if (!expected.empty())
+        diagnostics.error({}, fmt::format("environment variable {} takes {}, found '{}'", name, expected, *value));
+    }
+  }
+  if (config.max_strlen < 1 || config.max_strlen > 1'000'000)
+    diagnostics.error({}, fmt::format("'max_strlen' must be 1 to 1000000, found {}", config.max_strlen));
+  return config;
+}
+
+}  // namespace flowtap

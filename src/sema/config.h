@@ -1,0 +1,51 @@
+#pragma once
+// Settings of a script: the config block, overridden by FLOWTAP_* (or BPFTRACE_*) variables.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "lang/ast.h"
+#include "source/diagnostics.h"
+#include "types/type.h"
+
+namespace flowtap {
+
+enum class MissingProbes : uint8_t { Error, Warn, Ignore };
+enum class Unstable : uint8_t { Enable, Warn, Error };
+enum class UserSymbolCache : uint8_t { PerPid, PerProgram, None };
+
+struct Config {
+  UserSymbolCache cache_user_symbols = UserSymbolCache::PerPid;
+  bool cpp_demangle = true;
+  bool lazy_symbolication = true;
+  std::string license = "GPL";
+  uint64_t log_size = 1000000;
+  uint64_t max_bpf_progs = 1024;
+  uint64_t max_cat_bytes = 10240;
+  uint64_t max_map_keys = 4096;
+  uint64_t max_probes = 1024;
+  uint64_t max_strlen = 1024;
+  MissingProbes missing_probes = MissingProbes::Error;
+  uint64_t on_stack_limit = 32;
+  uint64_t perf_rb_pages = 0;
+  bool print_maps_on_exit = true;
+  bool show_debug_info = false;
+  bool use_blazesym = false;
+  StackMode stack_mode = StackMode::Bpftrace;
+  std::string str_trunc_trailer = "..";
+  Unstable unstable_tseries = Unstable::Warn;
+  Unstable unstable_dw_ustack = Unstable::Warn;
+  Unstable unstable_import_statement = Unstable::Enable;
+  Unstable unstable_typeinfo = Unstable::Error;
+};
+
+// The value of an environment variable, by its name; injected so that sema reads no environment.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+
+Config read_config(const Ast& ast, const Environment& environment, Diagnostics& diagnostics);
+
+std::optional<StackMode> parse_stack_mode(std::string_view text);
+
+}  // namespace flowtap

@@ -1,0 +1,314 @@
+// Inference over statements, and what assignments do to variables and maps; see infer.h.
+
+#include "sema/infer.h"
+
+#include <fmt/format.h>
+
+#include "builtins/probes.h"
+
+namespace flowtap {
+
+Diagnostic& Inferrer::error(Span span, std::string message) {
+  return (is_last_walk_ ? diagnostics_ : silent_).error(span, std::move(message));
+}
+
+Diagnostic& Inferrer::warning(Span span, std::string message) {
+  return (is_last_walk_ ? diagnostics_ : silent_).warning(span, std::move(message));
+}
+
+void Inferrer::run() {
+  // Types only widen, so this ends; the bound guards against a mistake of ours.
+  constexpr int kMostWalks = 64;
+  for (int i = 0; i < kMostWalks && walk_everything(); i++) {
+  }
+  is_last_walk_ = true;
+  walk_everything();
+  finish_maps();
+  finish_variables();
+}
+
+bool Inferrer::walk_everything() {
+  changed_ = false;
+  for (std::unique_ptr<Instance>& instance : program_.instances) infer_instance(*instance);
+  silent_.clear();
+  return changed_;
+}
+
+void Inferrer::infer_instance(Instance& instance) {
+  instance_ = &instance;
+  loop_depth_ = 0;
+  if (instance.predicate) infer_condition(*instance.predicate);
+  infer_block(instance.body);
+}
+
+void Inferrer::infer_block(const Block& block) {
+  bool left = false;
+  for (const StmtPtr& stmt : block.stmts) {
+    if (left) {
+      warning(stmt->span, "this statement is never reached");
+      left = false;
+    }
+    infer_stmt(*stmt);
+    left |= std::holds_alternative<Return>(stmt->node) || std::holds_alternative<Break>(stmt->node) ||
+            std::holds_alternative<Continue>(stmt->node);
+  }
+  if (block.result) infer(*block.result);
+}
+
+void Inferrer::infer_stmt(const Stmt& stmt) {
+  if (auto* n = std::get_if<ExprStmt>(&stmt.node)) {
+    infer(*n->expr);
+    const Builtin* builtin = info(*n->expr).builtin;
+    bool is_step = std::holds_alternative<Increment>(n->expr->node);
+    bool is_block = std::holds_alternative<BlockExpr>(n->expr->node) || std::holds_alternative<IfExpr>(n->expr->node);
+    if (!is_step && !is_block && !(builtin && builtin->has(kAction)) && !is(info(*n->expr).type, Kind::Unknown) &&
+        !is(info(*n->expr).type, Kind::None))
+      warning(n->expr->span, "the value of this expression is not used");
+  } else if (auto* n = std::get_if<Assign>(&stmt.node)) {
+    infer_assign(stmt, *n);
+  } else if (auto* n = std::get_if<Let>(&stmt.node)) {
+    infer_let(stmt, *n);
+  } else if (auto* n = std::get_if<If>(&stmt.node)) {
+    infer_branches(*n->condition, n->then, n->otherwise, n->is_comptime);
+  } else if (auto* n = std::get_if<While>(&stmt.node)) {
+    warning(stmt.span, "'while' is old style").with_hint("prefer 'for ($i : 0..n) { ... }'");
+    loop_depth_++;
+    infer_condition(*n->condition);
+    infer_block(n->body);
+    loop_depth_--;
+  } else if (auto* n = std::get_if<Unroll>(&stmt.node)) {
+    infer_unroll(*n);
+  } else if (auto* n = std::get_if<ForRange>(&stmt.node)) {
+    infer_for_range(stmt, *n);
+  } else if (auto* n = std::get_if<ForMap>(&stmt.node)) {
+    infer_for_map(stmt, *n);
+  } else if (auto* n = std::get_if<Return>(&stmt.node)) {
+    if (n->value && !is_integer(infer_value(*n->value)) && !is(info(*n->value).type, Kind::Unknown))
+      error(n->value->span, fmt::format("a probe returns an integer, found '{}'", type_name(info(*n->value).type)));
+  } else if (auto* n = std::get_if<Block>(&stmt.node)) {
+    infer_block(*n);
+  } else if (loop_depth_ == 0) {
+    const char* word = std::holds_alternative<Break>(stmt.node) ? "break" : "continue";
+    error(stmt.span, fmt::format("'{}' is only possible inside a loop", word));
+  }
+}
+
+void Inferrer::infer_condition(const Expr& condition) {
+  Type type = infer_value(condition);
+  bool can_be_tested = is_scalar(type) || is(type, Kind::String) || is(type, Kind::Unknown);
+  if (!can_be_tested)
+    error(condition.span, fmt::format("a condition must be an integer, bool, pointer or string, found '{}'", type_name(type)));
+}
+
+// A branch that a constant condition rules out at compile time is not looked at.
+void Inferrer::infer_branches(const Expr& condition, const Block& then, const Block& otherwise, bool is_comptime) {
+  infer_condition(condition);
+  std::optional<int64_t> value = info(condition).value;
+  if (is_comptime && !value && !is(info(condition).type, Kind::Unknown))
+    error(condition.span, "this condition is not known at compile time");
+  if (!is_comptime || !value || *value) infer_block(then);
+  if (!is_comptime || !value || !*value) infer_block(otherwise);
+}
+
+void Inferrer::infer_unroll(const Unroll& unroll) {
+  infer(*unroll.count);
+  std::optional<int64_t> count = info(*unroll.count).value;
+  if (!count) error(unroll.count->span, "the count of 'unroll' must be known at compile time");
+  else if (*count < 1 || *count > 100) error(unroll.count->span, fmt::format("'unroll' takes 1 to 100 rounds, found {}", *count));
+  infer_block(unroll.body);
+}
+
+void Inferrer::infer_for_range(const Stmt& stmt, const ForRange& loop) {
+  for (const Expr* bound : {loop.begin.get(), loop.end.get()})
+    if (Type type = infer_value(*bound); !is_integer(type) && !is(type, Kind::Unknown))
+      error(bound->span, fmt::format("the bounds of a range are integers, found '{}'", type_name(type)));
+  assign_variable_type(instance_->declares.at(&stmt), {int_type(8, true)}, loop.name_span);
+  loop_depth_++;
+  infer_block(loop.body);
+  loop_depth_--;
+}
+
+void Inferrer::infer_for_map(const Stmt& stmt, const ForMap& loop) {
+  if (!std::holds_alternative<MapAccess>(loop.map->node)) {
+    error(loop.map->span, "'for' goes over a map or a range").with_hint("write 'for ($kv : @map)' or 'for ($i : 0..10)'");
+    return;
+  }
+  MapInfo& map = use_map(*loop.map, true);
+  if (map.is_scalar == true) return;
+  Type key = map.key, value = readable(map.value);
+  if (!is(key, Kind::Unknown) && !is(value, Kind::Unknown)) {
+    if (is_aggregation(value)) error(loop.map->span, fmt::format("'{}' holds '{}' values, which cannot be read one by one", map.name, type_name(value)));
+    else assign_variable_type(instance_->declares.at(&stmt), {tuple_type({key, value})}, loop.name_span);
+  }
+  loop_depth_++;
+  infer_block(loop.body);
+  loop_depth_--;
+}
+
+void Inferrer::infer_let(const Stmt& stmt, const Let& let) {
+  int variable = instance_->declares.at(&stmt);
+  VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+  if (let.has_type) {
+    declared.type = resolve_type(let.type);
+    declared.has_declared_type = true;
+    declared.only_literals = false;
+  }
+  if (!let.value) return;
+  infer(*let.value);
+  assign_variable(variable, *let.value, let.name_span);
+}
+
+void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
+  if (!assign.target) {
+    infer(*assign.value);
+    return;
+  }
+  infer(*assign.value);
+  if (std::holds_alternative<Variable>(assign.target->node)) {
+    int variable = info(*assign.target).variable;
+    if (variable < 0) return;
+    if (assign.is_compound) {
+      Type have = program_.variables[static_cast<size_t>(variable)].type;
+      if (is_integer(have)) assign_variable_type(variable, {int_type(8, have->is_signed || assign.op == BinaryOp::Subtract)}, stmt.span);
+    } else {
+      assign_variable(variable, *assign.value, assign.target->span);
+    }
+    info(*assign.target).type = program_.variables[static_cast<size_t>(variable)].type;
+    return;
+  }
+  auto* access = std::get_if<MapAccess>(&assign.target->node);
+  if (!access) {
+    error(assign.target->span, "this cannot be assigned to").with_hint("assign to a variable '$x' or a map '@x[key]'");
+    return;
+  }
+  MapInfo& map = use_map(*assign.target, access->key != nullptr);
+  const ExprInfo& value = info(*assign.value);
+  bool is_direct = value.builtin && value.builtin->has(kAggregation);
+  if (!is_direct && is_aggregation(value.type) && !is_integer(readable(value.type))) {
+    error(assign.value->span, fmt::format("a '{}' value cannot be copied from one map to another", type_name(value.type)));
+    return;
+  }
+  if (is(value.type, Kind::None)) {
+    error(assign.value->span, "this expression has no value");
+    return;
+  }
+  if (assign.is_compound) {
+    bool is_signed = assign.op == BinaryOp::Subtract || !is(map.value, Kind::Int) || map.value->is_signed;
+    Type result = is(map.value, Kind::Pointer) ? map.value : int_type(8, is_signed && !(value.type->size == 8 && !value.type->is_signed && !value.is_literal));
+    assign_map_type(map, {result}, assign.value->span);
+  } else {
+    assign_map_type(map, is_direct ? Meeting{value.type} : meeting(*assign.value), assign.value->span);
+  }
+  info(*assign.target).type = map.value;
+}
+
+void Inferrer::assign_variable(int variable, const Expr& value, Span span) {
+  const ExprInfo& from = info(value);
+  if (from.builtin && from.builtin->has(kAggregation)) {
+    error(value.span, fmt::format("{}() must be assigned directly to a map", from.builtin->name));
+    return;
+  }
+  if (is_aggregation(from.type)) {
+    Diagnostic& report = error(value.span, fmt::format("a '{}' value cannot be kept in a variable", type_name(from.type)));
+    if (is_integer(readable(from.type))) report.with_hint("read it with a cast: (int64)@map");
+    return;
+  }
+  if (is(from.type, Kind::None)) {
+    error(value.span, "this expression has no value");
+    return;
+  }
+  VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+  declared.is_assigned = true;
+  if (declared.has_declared_type) {
+    std::optional<Type> both = unify({declared.type}, meeting(value));
+    bool fits_literal = from.value && is_integer(declared.type) && (*from.value >= 0 || declared.type->is_signed) && unify({declared.type}, meeting(value)) && (*both)->size <= declared.type->size;
+    if (fits_literal || (both && !is_integer(declared.type)) || (both && same_type(*both, declared.type))) return;
+    error(value.span, fmt::format("'${}' is declared as '{}' and cannot hold '{}'", declared.name, type_name(declared.type), type_name(from.type)))
+        .with_hint("write a cast if the value may be cut");
+    return;
+  }
+  assign_variable_type(variable, meeting(value), span);
+}
+
+void Inferrer::assign_variable_type(int variable, const Meeting& value, Span span) {
+  VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+  declared.is_assigned = true;
+  if (is(value.type, Kind::Unknown)) return;
+  std::optional<Type> both = unify({declared.type, declared.only_literals}, value);
+  if (!both) {
+    error(span, fmt::format("'${}' holds '{}' and cannot take '{}'", declared.name, type_name(declared.type), type_name(value.type)))
+        .with_note(declared.span, "first used here");
+    return;
+  }
+  changed_ |= !same_type(*both, declared.type) || (declared.only_literals && !value.is_literal);
+  declared.type = *both;
+  declared.only_literals &= value.is_literal;
+}
+
+void Inferrer::assign_map_type(MapInfo& map, const Meeting& value, Span span) {
+  if (is(value.type, Kind::Unknown)) return;
+  std::optional<Type> both = unify({map.value, map.only_literals}, value);
+  if (!both) {
+    error(span, fmt::format("map '{}' holds '{}' and cannot take '{}'", map.name, type_name(map.value), type_name(value.type)))
+        .with_note(map.span, "first used here");
+    return;
+  }
+  changed_ |= !same_type(*both, map.value) || (map.only_literals && !value.is_literal);
+  map.value = *both;
+  map.only_literals &= value.is_literal;
+}
+
+MapInfo& Inferrer::use_map(const Expr& access, bool has_key) {
+  MapInfo& map = program_.maps[static_cast<size_t>(info(access).map)];
+  const ExprPtr& key = std::get<MapAccess>(access.node).key;
+  if (!map.is_scalar) {
+    map.is_scalar = !has_key;
+    changed_ = true;
+  } else if (*map.is_scalar == has_key) {
+    error(access.span, has_key ? fmt::format("'{}' has no keys, but is used with one here", map.name)
+                               : fmt::format("'{}' has keys, but is used without one here", map.name))
+        .with_note(map.span, "first used here");
+    return map;
+  }
+  if (key) use_key(map, *key);
+  return map;
+}
+
+void Inferrer::use_key(MapInfo& map, const Expr& key) {
+  Type type = infer_value(key);
+  if (is(type, Kind::Unknown)) return;
+  if (is(type, Kind::None) || is_aggregation(type)) {
+    error(key.span, fmt::format("a '{}' cannot be a key", type_name(type)));
+    return;
+  }
+  std::optional<Type> both = unify({map.key, map.key_only_literals}, meeting(key));
+  if (!both) {
+    error(key.span, fmt::format("the keys of '{}' are '{}', found '{}'", map.name, type_name(map.key), type_name(type)))
+        .with_note(map.span, "first used here");
+    return;
+  }
+  changed_ |= !same_type(*both, map.key) || (map.key_only_literals && !info(key).is_literal);
+  map.key = *both;
+  map.key_only_literals &= info(key).is_literal;
+}
+
+void Inferrer::finish_maps() {
+  for (MapInfo& map : program_.maps) {
+    if (diagnostics_.has_errors()) return;
+    if (!is(map.value, Kind::Unknown) && (map.is_scalar == true || !is(map.key, Kind::Unknown))) continue;
+    if (map.decl && !map.is_scalar) {
+      diagnostics_.warning(map.span, fmt::format("map '{}' is not used", map.name));
+      continue;
+    }
+    diagnostics_.error(map.span, fmt::format("nothing is ever stored in map '{}'", map.name));
+  }
+}
+
+void Inferrer::finish_variables() {
+  for (const VariableInfo& variable : program_.variables) {
+    if (diagnostics_.has_errors() || !is(variable.type, Kind::Unknown)) continue;
+    diagnostics_.error(variable.span, fmt::format("nothing is ever stored in '${}'", variable.name));
+  }
+}
+
+}  // namespace flowtap

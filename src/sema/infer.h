@@ -1,0 +1,111 @@
+#pragma once
+// Type inference over a whole program, private to sema. The walk is repeated until no variable
+// or map changes its type; only the last walk reports mistakes, so that each is reported once
+// and with final types.
+
+#include <string>
+
+#include "sema/checked.h"
+#include "sema/script_types.h"
+#include "sema/unify.h"
+
+namespace flowtap {
+
+class Inferrer {
+ public:
+  Inferrer(CheckedProgram& program, const Target& target, const ScriptTypes& types, const CheckOptions& options,
+           Diagnostics& diagnostics)
+      : program_(program), target_(target), types_(types), options_(options), diagnostics_(diagnostics) {}
+
+  void run();
+
+ private:
+  // --- walking (infer.cc) ---
+  bool walk_everything();
+  void infer_instance(Instance& instance);
+  void infer_block(const Block& block);
+  void infer_stmt(const Stmt& stmt);
+  void infer_assign(const Stmt& stmt, const Assign& assign);
+  void infer_let(const Stmt& stmt, const Let& let);
+  void infer_for_range(const Stmt& stmt, const ForRange& loop);
+  void infer_for_map(const Stmt& stmt, const ForMap& loop);
+  void infer_unroll(const Unroll& unroll);
+  void infer_condition(const Expr& condition);
+  void infer_branches(const Expr& condition, const Block& then, const Block& otherwise, bool is_comptime);
+  void finish_maps();
+  void finish_variables();
+
+  // --- what assignments do to variables and maps (infer.cc) ---
+  void assign_variable(int variable, const Expr& value, Span span);
+  void assign_variable_type(int variable, const Meeting& value, Span span);
+  void assign_map_type(MapInfo& map, const Meeting& value, Span span);
+  MapInfo& use_map(const Expr& access, bool has_key);
+  void use_key(MapInfo& map, const Expr& key);
+
+  // --- expressions (infer_expr.cc) ---
+  const Type& infer(const Expr& expr);
+  Type infer_value(const Expr& expr);  // aggregations read as integers
+  void infer_node(const Expr& expr, ExprInfo& info);
+  void infer_identifier(const Expr& expr, const Identifier& node, ExprInfo& info);
+  void infer_unary(const Expr& expr, const Unary& node, ExprInfo& info);
+  void infer_binary(const Expr& expr, const Binary& node, ExprInfo& info);
+  void infer_pointer_arithmetic(const Expr& expr, const Binary& node, const Type& left, const Type& right, ExprInfo& info);
+  void infer_comparison(const Expr& expr, const Binary& node, const Type& left, const Type& right, ExprInfo& info);
+  void fold_binary(const Expr& expr, const Binary& node, ExprInfo& info);
+  Type arithmetic_type(const Expr& expr, const Binary& node);
+  void infer_ternary(const Expr& expr, const Ternary& node, ExprInfo& info);
+  void infer_increment(const Expr& expr, const Increment& node, ExprInfo& info);
+  void infer_cast(const Expr& expr, const Cast& node, ExprInfo& info);
+  void infer_member(const Expr& expr, const Member& node, ExprInfo& info);
+  void infer_index(const Expr& expr, const Index& node, ExprInfo& info);
+  void infer_sizeof(const Expr& expr, const Sizeof& node, ExprInfo& info);
+  void infer_offsetof(const Expr& expr, const Offsetof& node, ExprInfo& info);
+  void infer_if_expr(const Expr& expr, const IfExpr& node, ExprInfo& info);
+  Type field_type(const Field& field, AddressSpace space);
+  Type resolve_type(const TypeSpec& spec);
+  AddressSpace default_space() const;
+  void set_constant(ExprInfo& info, int64_t value, bool is_unsigned);
+
+  // --- builtins (infer_call.cc, infer_action.cc) ---
+  void infer_call(const Expr& expr, const Call& node, ExprInfo& info);
+  void infer_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, std::string_view name,
+                     ExprInfo& info);
+  Type builtin_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, std::string_view name);
+  bool infer_folded_call(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, ExprInfo& info);
+  Type memory_function_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
+  Type context_type(const Expr& expr, const Builtin& builtin, std::string_view name);
+  Type task_type(const Builtin& builtin, const std::vector<ExprPtr>& args);
+  Type stack_call_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
+  Type string_call_type(const Expr& expr, const std::vector<ExprPtr>& args);
+  Type buffer_call_type(const Expr& expr, const std::vector<ExprPtr>& args);
+  Type aggregation_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
+  Type action_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
+  Type map_function_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
+  Type getopt_type(const Expr& expr, const std::vector<ExprPtr>& args, ExprInfo& info);
+  void check_format(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
+  void check_print(const Expr& expr, const std::vector<ExprPtr>& args);
+  bool expect_integer(const Expr& arg, std::string_view function);
+  bool expect_string(const Expr& arg, std::string_view function);
+  std::optional<std::string> expect_literal_text(const Expr& arg, std::string_view function);
+  std::optional<int64_t> expect_literal_number(const Expr& arg, std::string_view function);
+  const Expr* expect_map(const Expr& arg, std::string_view function);
+
+  // --- reporting ---
+  Diagnostic& error(Span span, std::string message);
+  Diagnostic& warning(Span span, std::string message);
+  ExprInfo& info(const Expr& expr) { return program_.info[expr.id]; }
+  Meeting meeting(const Expr& expr) { return {readable(info(expr).type), info(expr).is_literal}; }
+
+  CheckedProgram& program_;
+  const Target& target_;
+  const ScriptTypes& types_;
+  const CheckOptions& options_;
+  Diagnostics& diagnostics_;   // the caller's
+  Diagnostics silent_;         // where the walks before the last one report to
+  bool is_last_walk_ = false;
+  bool changed_ = false;
+  Instance* instance_ = nullptr;
+  int loop_depth_ = 0;
+};
+
+}  // namespace flowtap

@@ -1,0 +1,497 @@
+// Inference over expressions; see infer.h.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "builtins/probes.h"
+#include "sema/infer.h"
+
+namespace flowtap {
+
+const Type& Inferrer::infer(const Expr& expr) {
+  ExprInfo& result = info(expr);
+  infer_node(expr, result);
+  return info(expr).type;
+}
+
+Type Inferrer::infer_value(const Expr& expr) { return readable(infer(expr)); }
+
+void Inferrer::set_constant(ExprInfo& result, int64_t value, bool is_unsigned) {
+  result.value = value;
+  result.is_literal = value >= 0 || is_unsigned;
+  bool fits_signed = value >= 0;
+  result.type = fits_signed || is_unsigned ? literal_type(static_cast<uint64_t>(value)) : negative_literal_type(value);
+}
+
+void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
+  if (auto* n = std::get_if<IntegerLiteral>(&expr.node)) {
+    set_constant(result, static_cast<int64_t>(n->value), true);
+  } else if (auto* n = std::get_if<StringLiteral>(&expr.node)) {
+    result.type = string_type(static_cast<uint32_t>(n->value.size() + 1));
+    result.text = n->value;
+  } else if (auto* n = std::get_if<BoolLiteral>(&expr.node)) {
+    result.type = bool_type();
+    result.value = n->value;
+  } else if (auto* n = std::get_if<Identifier>(&expr.node)) {
+    infer_identifier(expr, *n, result);
+  } else if (std::holds_alternative<Variable>(expr.node)) {
+    if (result.variable >= 0) result.type = program_.variables[static_cast<size_t>(result.variable)].type;
+  } else if (auto* n = std::get_if<MapAccess>(&expr.node)) {
+    MapInfo& map = use_map(expr, n->key != nullptr);
+    info(expr).type = map.value;
+  } else if (auto* n = std::get_if<Unary>(&expr.node)) {
+    infer_unary(expr, *n, result);
+  } else if (auto* n = std::get_if<Binary>(&expr.node)) {
+    infer_binary(expr, *n, result);
+  } else if (auto* n = std::get_if<Ternary>(&expr.node)) {
+    infer_ternary(expr, *n, result);
+  } else if (auto* n = std::get_if<Increment>(&expr.node)) {
+    infer_increment(expr, *n, result);
+  } else if (auto* n = std::get_if<Cast>(&expr.node)) {
+    infer_cast(expr, *n, result);
+  } else if (auto* n = std::get_if<Member>(&expr.node)) {
+    infer_member(expr, *n, result);
+  } else if (auto* n = std::get_if<Index>(&expr.node)) {
+    infer_index(expr, *n, result);
+  } else if (auto* n = std::get_if<Call>(&expr.node)) {
+    infer_call(expr, *n, result);
+  } else if (auto* n = std::get_if<TupleExpr>(&expr.node)) {
+    std::vector<Type> types;
+    for (const ExprPtr& element : n->elements) types.push_back(infer_value(*element));
+    bool known = std::none_of(types.begin(), types.end(), [](const Type& t) { return is(t, Kind::Unknown); });
+    if (known) result.type = types.empty() ? none_type() : tuple_type(std::move(types));
+  } else if (auto* n = std::get_if<RecordExpr>(&expr.node)) {
+    std::vector<std::pair<std::string, Type>> types;
+    for (size_t i = 0; i < n->elements.size(); i++) types.emplace_back(n->names[i], infer_value(*n->elements[i]));
+    bool known = std::none_of(types.begin(), types.end(), [](const auto& t) { return is(t.second, Kind::Unknown); });
+    if (known) result.type = record_type(std::move(types));
+  } else if (auto* n = std::get_if<Sizeof>(&expr.node)) {
+    infer_sizeof(expr, *n, result);
+  } else if (auto* n = std::get_if<Offsetof>(&expr.node)) {
+    infer_offsetof(expr, *n, result);
+  } else if (auto* n = std::get_if<BlockExpr>(&expr.node)) {
+    infer_block(n->block);
+    result.type = n->block.result ? readable(info(*n->block.result).type) : none_type();
+  } else if (auto* n = std::get_if<IfExpr>(&expr.node)) {
+    infer_if_expr(expr, *n, result);
+  } else if (auto* n = std::get_if<Comptime>(&expr.node)) {
+    infer(*n->operand);
+    const ExprInfo& inner = info(*n->operand);
+    if (!inner.value && !inner.text && !is(inner.type, Kind::Unknown)) error(expr.span, "this is not known at compile time");
+    info(expr) = inner;
+  } else if (std::holds_alternative<Typeof>(expr.node)) {
+    error(expr.span, "a type is only possible here as the argument of a macro");
+  }
+}
+
+void Inferrer::infer_identifier(const Expr& expr, const Identifier& node, ExprInfo& result) {
+  if (const Builtin* builtin = find_builtin(node.name)) {
+    if (!builtin->has(kValue)) {
+      error(expr.span, fmt::format("'{}' is a function", node.name)).with_hint(fmt::format("call it: {}", builtin->usage));
+      return;
+    }
+    return infer_builtin(expr, *builtin, {}, node.name, result);
+  }
+  if (std::optional<EnumConstant> constant = types_.find_enumerator(node.name)) {
+    result.value = constant->value;
+    if (is(constant->type, Kind::Enum)) result.type = constant->type;
+    else set_constant(result, constant->value, false);
+    return;
+  }
+  std::vector<std::string> names;
+  for (const Builtin& builtin : all_builtins()) names.emplace_back(builtin.name);
+  Diagnostic& report = error(expr.span, fmt::format("'{}' is not known", node.name));
+  if (auto near = nearest(node.name, names)) report.with_hint(fmt::format("did you mean '{}'?", *near));
+}
+
+void Inferrer::infer_unary(const Expr& expr, const Unary& node, ExprInfo& result) {
+  Type type = infer_value(*node.operand);
+  if (is(type, Kind::Unknown)) return;
+  const ExprInfo& operand = info(*node.operand);
+  switch (node.op) {
+    case UnaryOp::Not:
+      if (!is_scalar(type)) {
+        error(expr.span, fmt::format("'!' takes an integer, bool or pointer, found '{}'", type_name(type)));
+        return;
+      }
+      result.type = bool_type();
+      if (operand.value) result.value = !*operand.value;
+      return;
+    case UnaryOp::Complement:
+    case UnaryOp::Negate: {
+      bool is_negate = node.op == UnaryOp::Negate;
+      if (!is_integer(type)) {
+        error(expr.span, fmt::format("'{}' takes an integer, found '{}'", is_negate ? "-" : "~", type_name(type)));
+        return;
+      }
+      if (operand.value) {
+        uint64_t raw = static_cast<uint64_t>(*operand.value);
+        return set_constant(result, static_cast<int64_t>(is_negate ? 0 - raw : ~raw), false);
+      }
+      result.type = int_type(8, is_negate || type->is_signed);
+      return;
+    }
+    case UnaryOp::Dereference:
+      if (!is(type, Kind::Pointer)) {
+        error(expr.span, fmt::format("'*' takes a pointer, found '{}'", type_name(type)))
+            .with_hint("cast it first: *(uint64 *)address");
+        return;
+      }
+      if (is(type->element, Kind::None)) {
+        error(expr.span, "a 'void *' points to nothing that could be read").with_hint("cast it first: *(uint64 *)pointer");
+        return;
+      }
+      result.type = field_type({.name = {}, .type = type->element}, type->space);
+      return;
+    case UnaryOp::AddressOf: {
+      bool is_place = std::holds_alternative<Variable>(node.operand->node) || std::holds_alternative<MapAccess>(node.operand->node);
+      if (!is_place) error(expr.span, "'&' takes a variable or a map");
+      else result.type = pointer_type(info(*node.operand).type, AddressSpace::Bpf);
+      return;
+    }
+  }
+}
+
+static const char* operator_text(BinaryOp op) {
+  static constexpr const char* kTexts[] = {"||", "&&", "|", "^", "&", "==", "!=", "<", ">", "<=", ">=", "<<", ">>", "+", "-", "*", "/", "%"};
+  return kTexts[static_cast<size_t>(op)];
+}
+
+static bool is_comparison(BinaryOp op) { return op >= BinaryOp::Equal && op <= BinaryOp::GreaterEqual; }
+
+void Inferrer::infer_binary(const Expr& expr, const Binary& node, ExprInfo& result) {
+  Type left = infer_value(*node.left), right = infer_value(*node.right);
+  if (is(left, Kind::Unknown) || is(right, Kind::Unknown)) {
+    if (is_comparison(node.op) || node.op <= BinaryOp::And) result.type = bool_type();
+    return;
+  }
+  if (node.op == BinaryOp::Or || node.op == BinaryOp::And) {
+    infer_condition(*node.left);
+    infer_condition(*node.right);
+    result.type = bool_type();
+    const ExprInfo &l = info(*node.left), &r = info(*node.right);
+    if (l.value && r.value) result.value = node.op == BinaryOp::Or ? (*l.value || *r.value) : (*l.value && *r.value);
+    return;
+  }
+  if (is_comparison(node.op)) return infer_comparison(expr, node, left, right, result);
+  if (is(left, Kind::Pointer) || is(right, Kind::Pointer)) return infer_pointer_arithmetic(expr, node, left, right, result);
+  if (!is_integer(left) || !is_integer(right)) {
+    error(expr.span, fmt::format("'{}' cannot join '{}' and '{}'", operator_text(node.op), type_name(left), type_name(right)));
+    return;
+  }
+  if (info(*node.left).value && info(*node.right).value) return fold_binary(expr, node, result);
+  result.type = arithmetic_type(expr, node);
+}
+
+// 64 bits; signed when a signed operand takes part, literals following the other side.
+Type Inferrer::arithmetic_type(const Expr& expr, const Binary& node) {
+  Meeting l = meeting(*node.left), r = meeting(*node.right);
+  if (node.op == BinaryOp::Subtract) return int_type(8, true);
+  if (node.op == BinaryOp::ShiftLeft || node.op == BinaryOp::ShiftRight) return int_type(8, l.type->is_signed && !l.is_literal);
+  bool l_signed = l.type->is_signed && !l.is_literal, r_signed = r.type->is_signed && !r.is_literal;
+  bool loses_sign = (l_signed && !r_signed && !r.is_literal && r.type->size == 8) ||
+                    (r_signed && !l_signed && !l.is_literal && l.type->size == 8);
+  if (loses_sign && node.op != BinaryOp::BitAnd)
+    warning(expr.span, "a uint64 and a signed integer meet here and are taken as int64").with_hint("cast one of them to say which is meant");
+  if (l.is_literal && r.is_literal) return int_type(8, true);
+  return int_type(8, l_signed || r_signed);
+}
+
+void Inferrer::fold_binary(const Expr& expr, const Binary& node, ExprInfo& result) {
+  int64_t a = *info(*node.left).value, b = *info(*node.right).value;
+  __int128 wide = 0;
+  bool is_unsigned = info(*node.left).is_literal && info(*node.right).is_literal;
+  __int128 wa = is_unsigned ? static_cast<__int128>(static_cast<uint64_t>(a)) : a;
+  __int128 wb = is_unsigned ? static_cast<__int128>(static_cast<uint64_t>(b)) : b;
+  bool divides = node.op == BinaryOp::Divide || node.op == BinaryOp::Modulo;
+  bool shifts = node.op == BinaryOp::ShiftLeft || node.op == BinaryOp::ShiftRight;
+  bool is_bad = (divides && b == 0) || (shifts && (b < 0 || b > 63));
+  if (!is_bad) switch (node.op) {
+      case BinaryOp::Add: wide = wa + wb; break;
+      case BinaryOp::Subtract: wide = wa - wb; break;
+      case BinaryOp::Multiply: wide = wa * wb; break;
+      case BinaryOp::Divide: wide = wa / wb; break;
+      case BinaryOp::Modulo: wide = wa % wb; break;
+      case BinaryOp::ShiftLeft: wide = wa << b; break;
+      case BinaryOp::ShiftRight: wide = wa >> b; break;
+      case BinaryOp::BitAnd: wide = wa & wb; break;
+      case BinaryOp::BitOr: wide = wa | wb; break;
+      default: wide = wa ^ wb; break;
+    }
+  bool too_wide = wide > static_cast<__int128>(UINT64_MAX) || wide < static_cast<__int128>(INT64_MIN);
+  if (is_bad || too_wide) {
+    error(expr.span, is_bad && divides ? "division by zero" : "the result of this constant expression does not fit 64 bits");
+    return;
+  }
+  set_constant(result, static_cast<int64_t>(wide), wide >= 0);
+}
+
+void Inferrer::infer_pointer_arithmetic(const Expr& expr, const Binary& node, const Type& left, const Type& right, ExprInfo& result) {
+  bool is_sum = node.op == BinaryOp::Add, is_difference = node.op == BinaryOp::Subtract;
+  if (is(left, Kind::Pointer) && is_integer(right) && (is_sum || is_difference)) result.type = left;
+  else if (is_integer(left) && is(right, Kind::Pointer) && is_sum) result.type = right;
+  else if (is(left, Kind::Pointer) && is(right, Kind::Pointer) && is_difference) result.type = int_type(8, true);
+  else if (node.op == BinaryOp::BitAnd || node.op == BinaryOp::ShiftRight) result.type = int_type(8, false);
+  else error(expr.span, fmt::format("'{}' cannot join '{}' and '{}'", operator_text(node.op), type_name(left), type_name(right)));
+}
+
+void Inferrer::infer_comparison(const Expr& expr, const Binary& node, const Type& left, const Type& right, ExprInfo& result) {
+  result.type = bool_type();
+  bool is_equality = node.op == BinaryOp::Equal || node.op == BinaryOp::NotEqual;
+  const ExprInfo &l = info(*node.left), &r = info(*node.right);
+  if (is_scalar(left) && is_scalar(right)) {
+    if (l.value && r.value) {
+      bool as_unsigned = l.is_literal && r.is_literal;
+      int64_t a = *l.value, b = *r.value;
+      auto less = [&](int64_t x, int64_t y) { return as_unsigned ? static_cast<uint64_t>(x) < static_cast<uint64_t>(y) : x < y; };
+      switch (node.op) {
+        case BinaryOp::Equal: result.value = a == b; break;
+        case BinaryOp::NotEqual: result.value = a != b; break;
+        case BinaryOp::Less: result.value = less(a, b); break;
+        case BinaryOp::Greater: result.value = less(b, a); break;
+        case BinaryOp::LessEqual: result.value = !less(b, a); break;
+        default: result.value = !less(a, b); break;
+      }
+    }
+    return;
+  }
+  if (is(left, Kind::String) && is(right, Kind::String)) {
+    if (l.text && r.text) {
+      int order = l.text->compare(*r.text);
+      bool holds = node.op == BinaryOp::Equal ? order == 0 : node.op == BinaryOp::NotEqual ? order != 0
+                   : node.op == BinaryOp::Less ? order < 0 : node.op == BinaryOp::Greater ? order > 0
+                   : node.op == BinaryOp::LessEqual ? order <= 0 : order >= 0;
+      result.value = holds;
+      return;
+    }
+    if (!is_equality) error(expr.span, fmt::format("strings can be compared with '==' and '!=' only, found '{}'", operator_text(node.op)));
+    return;
+  }
+  bool same_shape = unify({left}, {right}).has_value() &&
+                    (is(left, Kind::Tuple) || is(left, Kind::Record) || is(left, Kind::Array) || is(left, Kind::Inet) || is(left, Kind::Mac));
+  if (same_shape && is_equality) return;
+  error(expr.span, fmt::format("'{}' cannot compare '{}' with '{}'", operator_text(node.op), type_name(left), type_name(right)));
+}
+
+void Inferrer::infer_ternary(const Expr& expr, const Ternary& node, ExprInfo& result) {
+  infer_condition(*node.condition);
+  const Expr& then = node.then ? *node.then : *node.condition;
+  Type a = infer_value(then), b = infer_value(*node.otherwise);
+  std::optional<int64_t> known = info(*node.condition).value;
+  if (known) {
+    const ExprInfo chosen = info(*known ? then : *node.otherwise);
+    info(expr).type = readable(chosen.type);
+    info(expr).value = chosen.value;
+    info(expr).is_literal = chosen.is_literal;
+    info(expr).text = chosen.text;
+    return;
+  }
+  std::optional<Type> both = unify(meeting(then), meeting(*node.otherwise));
+  if (both) result.type = *both;
+  else error(expr.span, fmt::format("both sides of '?:' must have the same type, found '{}' and '{}'", type_name(a), type_name(b)));
+}
+
+void Inferrer::infer_if_expr(const Expr& expr, const IfExpr& node, ExprInfo& result) {
+  infer_branches(*node.condition, node.then, node.otherwise, node.is_comptime);
+  std::optional<int64_t> known = node.is_comptime ? info(*node.condition).value : std::nullopt;
+  const Block& first = known && !*known ? node.otherwise : node.then;
+  if (!first.result || (!known && !node.otherwise.result)) {
+    result.type = none_type();
+    return;
+  }
+  if (known) {
+    result.type = readable(info(*first.result).type);
+    return;
+  }
+  std::optional<Type> both = unify(meeting(*node.then.result), meeting(*node.otherwise.result));
+  if (both) result.type = *both;
+  else error(expr.span, fmt::format("both branches must have the same type, found '{}' and '{}'",
+                                    type_name(info(*node.then.result).type), type_name(info(*node.otherwise.result).type)));
+}
+
+void Inferrer::infer_increment(const Expr& expr, const Increment& node, ExprInfo& result) {
+  const char* word = node.delta > 0 ? "++" : "--";
+  if (std::holds_alternative<Variable>(node.target->node)) {
+    int variable = info(*node.target).variable;
+    if (variable < 0) return;
+    Type have = program_.variables[static_cast<size_t>(variable)].type;
+    if (is_integer(have)) assign_variable_type(variable, {int_type(8, have->is_signed || node.delta < 0)}, expr.span);
+    else if (!is(have, Kind::Pointer) && !is(have, Kind::Unknown)) error(expr.span, fmt::format("'{}' takes an integer or a pointer, found '{}'", word, type_name(have)));
+    info(*node.target).type = result.type = program_.variables[static_cast<size_t>(variable)].type;
+    return;
+  }
+  auto* access = std::get_if<MapAccess>(&node.target->node);
+  if (!access) {
+    error(expr.span, fmt::format("'{}' takes a variable or a map", word));
+    return;
+  }
+  MapInfo& map = use_map(*node.target, access->key != nullptr);
+  bool is_unsigned = is(map.value, Kind::Int) && !map.value->is_signed && node.delta > 0;
+  if (!is(map.value, Kind::Pointer)) assign_map_type(map, {int_type(8, !is_unsigned)}, expr.span);
+  info(*node.target).type = map.value;
+  info(expr).type = map.value;
+}
+
+AddressSpace Inferrer::default_space() const {
+  const ProbeRow& row = probe_row(instance_->kind);
+  if (row.has(kUserSpace)) return AddressSpace::User;
+  bool has_none = row.has(kRunByFlowtap) || row.program == ProgramType::PerfEvent;
+  return has_none ? AddressSpace::None : AddressSpace::Kernel;
+}
+
+Type Inferrer::resolve_type(const TypeSpec& spec) {
+  Type type;
+  if (spec.of) {
+    type = infer_value(*spec.of);
+  } else {
+    type = types_.find_type(spec.name);
+    if (!type) {
+      error(spec.span, fmt::format("there is no type '{}'", spec.name));
+      return unknown_type();
+    }
+  }
+  for (size_t i = 0; i < spec.suffixes.size(); i++) {
+    const TypeSpec::Suffix& suffix = spec.suffixes[i];
+    bool sets_size = i == 0 && !suffix.is_pointer && suffix.count > 0;
+    if (suffix.is_pointer) type = pointer_type(type, default_space());
+    else if (sets_size && is(type, Kind::String)) type = string_type(static_cast<uint32_t>(suffix.count));
+    else if (sets_size && is(type, Kind::Buffer)) type = buffer_type(static_cast<uint32_t>(suffix.count));
+    else if (sets_size && is(type, Kind::Inet)) continue;
+    else type = array_type(type, suffix.count < 0 ? 0 : static_cast<uint32_t>(suffix.count));
+  }
+  return type;
+}
+
+void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) {
+  Type from = infer_value(*node.operand);
+  Type to = resolve_type(node.type);
+  if (is(to, Kind::Unknown) || is(from, Kind::Unknown)) {
+    result.type = to;
+    return;
+  }
+  const ExprInfo& operand = info(*node.operand);
+  if (is(to, Kind::Array) && to->count == 0 && to->element->size) to = array_type(to->element, std::max(1u, (is_integer(from) && operand.is_literal ? 8 : from->size) / to->element->size));
+  if (is(to, Kind::Pointer) && is(from, Kind::Pointer)) to = pointer_type(to->element, from->space);
+  result.type = to;
+  if (is_integer(to) && is_scalar(from)) {
+    if (operand.value) {
+      result.value = operand.value;
+      if (to->size < 8) {
+        int shift = 64 - static_cast<int>(to->size) * 8;
+        uint64_t high = static_cast<uint64_t>(*operand.value) << shift;
+        result.value = to->is_signed ? static_cast<int64_t>(high) >> shift : static_cast<int64_t>(high >> shift);
+      }
+    }
+    return;
+  }
+  if (is(to, Kind::Pointer) && is_scalar(from)) {
+    result.value = operand.value;
+    return;
+  }
+  bool int_and_array = (is(to, Kind::Array) && is_integer(to->element) && (is_integer(from) || is(from, Kind::Array) || is(from, Kind::String))) ||
+                       (is_integer(to) && is(from, Kind::Array) && is_integer(from->element));
+  bool sizes_agree = is(to, Kind::Array) ? (operand.is_literal || is(from, Kind::String) || from->size == to->size) : from->size <= 8 && from->size == to->size;
+  bool resizes_text = (is(to, Kind::String) && is(from, Kind::String)) || (is(to, Kind::Buffer) && is(from, Kind::Buffer));
+  if ((int_and_array && sizes_agree) || resizes_text || same_type(to, from)) return;
+  error(expr.span, fmt::format("a '{}' cannot be cast to '{}'", type_name(from), type_name(to)));
+}
+
+// What reading a field gives: char arrays read as strings, and pointers found in user memory are
+// user pointers.
+Type Inferrer::field_type(const Field& field, AddressSpace space) {
+  const Type& type = field.type;
+  bool is_char_array = is(type, Kind::Array) && is(type->element, Kind::Int) && type->element->size == 1 && type->element->is_signed && type->count > 0;
+  if (is_char_array) return string_type(type->count);
+  if (is(type, Kind::Pointer) && space == AddressSpace::User) return pointer_type(type->element, space);
+  if (is(type, Kind::Struct)) return types_.complete(type);
+  return type;
+}
+
+void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& result) {
+  Type base = infer_value(*node.base);
+  if (is(base, Kind::Unknown)) return;
+  AddressSpace space = AddressSpace::Kernel;
+  if (is(base, Kind::Pointer)) {
+    space = base->space;
+    base = base->element;
+  }
+  if (is(base, Kind::Struct)) base = types_.complete(base);
+  bool has_fields = is(base, Kind::Struct) || is(base, Kind::Tuple) || is(base, Kind::Record);
+  if (!has_fields) {
+    error(expr.span, fmt::format("a '{}' has no field '{}'", type_name(base), node.name));
+    return;
+  }
+  if (const Field* field = find_field(base, node.name)) {
+    result.type = field_type(*field, space);
+    return;
+  }
+  bool is_args = info(*node.base).builtin && info(*node.base).builtin->id == Fn::Args;
+  std::vector<std::string> names;
+  for (const Field& field : base->fields) names.push_back(field.name);
+  std::string owner = is_args ? instance_->attach[0].name : fmt::format("'{}'", type_name(base));
+  if (is(base, Kind::Tuple)) {
+    error(expr.span, fmt::format("this tuple has {} elements and no element {}", names.size(), node.name));
+    return;
+  }
+  Diagnostic& report = error(expr.span, fmt::format("'{}{}' is not a field of {}", is_args ? "args." : "", node.name, owner));
+  if (auto near = nearest(node.name, names)) report.with_hint(fmt::format("did you mean '{}{}'?", is_args ? "args." : "", *near));
+  else if (is_args) report.with_hint(fmt::format("list the fields with: -lv {}", owner));
+}
+
+void Inferrer::infer_index(const Expr& expr, const Index& node, ExprInfo& result) {
+  Type base = infer_value(*node.base);
+  Type index = infer_value(*node.index);
+  if (is(base, Kind::Unknown) || is(index, Kind::Unknown)) return;
+  std::optional<int64_t> constant = info(*node.index).value;
+  if (!is_integer(index)) {
+    error(node.index->span, fmt::format("an index must be an integer, found '{}'", type_name(index)));
+    return;
+  }
+  uint32_t count = 0;
+  if (is(base, Kind::Array)) {
+    result.type = field_type({.name = {}, .type = base->element}, AddressSpace::Kernel);
+    count = base->count;
+  } else if (is(base, Kind::Pointer)) {
+    result.type = field_type({.name = {}, .type = base->element}, base->space);
+    return;
+  } else if (is(base, Kind::String) || is(base, Kind::Buffer)) {
+    result.type = int_type(1, is(base, Kind::String));
+    count = is(base, Kind::String) ? base->size : base->size - 4;
+  } else if (is(base, Kind::Tuple) && constant) {
+    const Field* field = find_field(base, std::to_string(*constant));
+    if (field) result.type = field->type;
+    else error(expr.span, fmt::format("this tuple has {} elements and no element {}", base->fields.size(), *constant));
+    return;
+  } else {
+    error(expr.span, fmt::format("'[]' takes an array, a pointer, a string or a tuple, found '{}'", type_name(base)));
+    return;
+  }
+  if (constant && (*constant < 0 || *constant >= static_cast<int64_t>(count)) && count > 0)
+    error(expr.span, fmt::format("index {} is outside of '{}'", *constant, type_name(base)));
+}
+
+void Inferrer::infer_sizeof(const Expr&, const Sizeof& node, ExprInfo& result) {
+  Type type = node.operand ? infer_value(*node.operand) : resolve_type(node.type);
+  if (!is(type, Kind::Unknown)) set_constant(result, type->size, true);
+}
+
+void Inferrer::infer_offsetof(const Expr& expr, const Offsetof& node, ExprInfo& result) {
+  Type type = node.operand ? infer_value(*node.operand) : resolve_type(node.type);
+  uint32_t offset = 0;
+  for (const std::string& name : node.path) {
+    if (is(type, Kind::Unknown)) return;
+    if (is(type, Kind::Struct)) type = types_.complete(type);
+    const Field* field = find_field(type, name);
+    if (!field) {
+      error(expr.span, fmt::format("'{}' has no field '{}'", type_name(type), name));
+      return;
+    }
+    offset += field->offset;
+    type = field->type;
+  }
+  set_constant(result, offset, true);
+}
+
+}  // namespace flowtap

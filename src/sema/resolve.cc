@@ -1,0 +1,239 @@
+// Scopes; see resolve.h. A variable lives in the block of its first assignment or `let`. Scripts
+// of the 2019 dialect read variables after the block that assigned them: such a variable, found
+// only in blocks already closed, is moved up to the probe.
+
+#include "sema/resolve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace flowtap {
+
+namespace {
+
+class Resolver {
+ public:
+  Resolver(Instance& instance, const Ast& ast, CheckedProgram& program, Diagnostics& diagnostics)
+      : instance_(instance), ast_(ast), program_(program), diagnostics_(diagnostics), first_(program.variables.size()) {}
+
+  void run() {
+    scopes_.emplace_back();
+    if (instance_.predicate) expr(*instance_.predicate);
+    block(instance_.body);
+    follow_aliases();
+  }
+
+ private:
+  using Scope = std::map<std::string, int>;
+
+  // --- variables ------------------------------------------------------------------------------
+  int declare(const std::string& name, Span span) {
+    int id = static_cast<int>(program_.variables.size());
+    program_.variables.push_back({.name = name, .function = function_, .span = span});
+    aliases_.push_back(id);
+    scopes_.back()[name] = id;
+    return id;
+  }
+
+  int find(const std::string& name) const {
+    for (size_t i = scopes_.size(); i-- > 0;)
+      if (auto found = scopes_[i].find(name); found != scopes_[i].end()) return found->second;
+    return -1;
+  }
+
+  // A variable of a closed block, read later in the same probe: all of that name become one.
+  int revive(const std::string& name) {
+    int root = -1;
+    for (size_t id = first_; id < program_.variables.size(); id++) {
+      VariableInfo& variable = program_.variables[id];
+      if (variable.name != name) continue;
+      if (root < 0) {
+        root = static_cast<int>(id);
+        if (variable.function != 0) variable.is_captured = true;
+        variable.function = 0;
+      }
+      if (variable.function != 0 || variable.is_captured) program_.variables[static_cast<size_t>(root)].is_captured = true;
+      aliases_[id - first_] = root;
+    }
+    if (root >= 0) scopes_.front()[name] = root;
+    return root;
+  }
+
+  void note_use(int id) {
+    VariableInfo& variable = program_.variables[static_cast<size_t>(id)];
+    if (variable.function != function_) variable.is_captured = true;
+  }
+
+  void follow_aliases() {
+    auto follow = [&](int id) { return id < 0 ? id : aliases_[static_cast<size_t>(id) - first_]; };
+    for (uint32_t id : used_) program_.info[id].variable = follow(program_.info[id].variable);
+    for (auto& [stmt, id] : instance_.declares) id = follow(id);
+  }
+
+  // --- maps -----------------------------------------------------------------------------------
+  int map_number(const std::string& name, Span span) {
+    auto found = std::find_if(program_.maps.begin(), program_.maps.end(), [&](const MapInfo& m) { return m.name == name; });
+    if (found != program_.maps.end()) return static_cast<int>(found - program_.maps.begin());
+    MapInfo map{.name = name, .span = span};
+    for (const MapDecl& decl : ast_.map_decls)
+      if (decl.name == name) map.decl = &decl;
+    program_.maps.push_back(std::move(map));
+    return static_cast<int>(program_.maps.size() - 1);
+  }
+
+  // --- the walk ---------------------------------------------------------------------------------
+  void block(const Block& b) {
+    scopes_.emplace_back();
+    for (const StmtPtr& s : b.stmts) stmt(*s);
+    if (b.result) expr(*b.result);
+    scopes_.pop_back();
+  }
+
+  void expr(const ExprPtr& e) {
+    if (e) expr(*e);
+  }
+
+  void exprs(const std::vector<ExprPtr>& list) {
+    for (const ExprPtr& e : list) expr(*e);
+  }
+
+  void expr(const Expr& e) {
+    std::visit([&](const auto& n) { node(e, n); }, e.node);
+  }
+
+  void node(const Expr& e, const Variable& n) {
+    int id = find(n.name);
+    if (id < 0) id = revive(n.name);
+    if (id < 0) {
+      Diagnostic& report = diagnostics_.error(e.span, fmt::format("'${}' has no value yet", n.name));
+      std::vector<std::string> names;
+      for (const Scope& scope : scopes_)
+        for (const auto& [name, number] : scope) names.push_back(name);
+      if (auto near = nearest(n.name, names)) report.with_hint(fmt::format("did you mean '${}'?", *near));
+      return;
+    }
+    use(e, id);
+  }
+
+  void use(const Expr& e, int id) {
+    note_use(id);
+    program_.info[e.id].variable = id;
+    used_.push_back(e.id);
+  }
+
+  void node(const Expr& e, const MapAccess& n) {
+    program_.info[e.id].map = map_number(n.name, e.span);
+    expr(n.key);
+  }
+  void node(const Expr&, const IntegerLiteral&) {}
+  void node(const Expr&, const StringLiteral&) {}
+  void node(const Expr&, const BoolLiteral&) {}
+  void node(const Expr&, const Identifier&) {}
+  void node(const Expr&, const Parameter&) {}
+  void node(const Expr&, const Unary& n) { expr(n.operand); }
+  void node(const Expr&, const Binary& n) { expr(n.left), expr(n.right); }
+  void node(const Expr&, const Ternary& n) { expr(n.condition), expr(n.then), expr(n.otherwise); }
+  void node(const Expr&, const Increment& n) { expr(n.target); }
+  void node(const Expr&, const Cast& n) { expr(n.type.of), expr(n.operand); }
+  void node(const Expr&, const Member& n) { expr(n.base); }
+  void node(const Expr&, const Index& n) { expr(n.base), expr(n.index); }
+  void node(const Expr&, const Call& n) {
+    // find(@m, k, $v) may be what gives $v its first value.
+    bool stores = n.name == "find" && n.args.size() == 3;
+    if (stores)
+      if (auto* v = std::get_if<Variable>(&n.args[2]->node); v && find(v->name) < 0) declare(v->name, n.args[2]->span);
+    exprs(n.args);
+  }
+  void node(const Expr&, const TupleExpr& n) { exprs(n.elements); }
+  void node(const Expr&, const RecordExpr& n) { exprs(n.elements); }
+  void node(const Expr&, const Sizeof& n) { expr(n.type.of), expr(n.operand); }
+  void node(const Expr&, const Offsetof& n) { expr(n.type.of), expr(n.operand); }
+  void node(const Expr&, const Typeof& n) { expr(n.type.of); }
+  void node(const Expr&, const BlockExpr& n) { block(n.block); }
+  void node(const Expr&, const IfExpr& n) { expr(n.condition), block(n.then), block(n.otherwise); }
+  void node(const Expr&, const Comptime& n) { expr(n.operand); }
+
+  void stmt(const Stmt& s) {
+    std::visit([&](const auto& n) { statement(s, n); }, s.node);
+  }
+
+  void statement(const Stmt&, const ExprStmt& n) { expr(n.expr); }
+  void statement(const Stmt&, const Break&) {}
+  void statement(const Stmt&, const Continue&) {}
+  void statement(const Stmt&, const Return& n) { expr(n.value); }
+  void statement(const Stmt&, const Block& n) { block(n); }
+  void statement(const Stmt&, const If& n) { expr(n.condition), block(n.then), block(n.otherwise); }
+  void statement(const Stmt&, const Unroll& n) { expr(n.count), block(n.body); }
+
+  void statement(const Stmt& s, const Assign& n) {
+    expr(n.value);
+    if (!n.target) return;
+    auto* variable = std::get_if<Variable>(&n.target->node);
+    if (!variable || n.is_compound || find(variable->name) >= 0) return expr(n.target);
+    int id = declare(variable->name, n.target->span);
+    instance_.declares[&s] = id;
+    use(*n.target, id);
+  }
+
+  void statement(const Stmt& s, const Let& n) {
+    expr(n.type.of);
+    expr(n.value);
+    if (int other = find(n.name); other >= 0)
+      diagnostics_.error(n.name_span, fmt::format("'${}' is already declared", n.name))
+          .with_note(program_.variables[static_cast<size_t>(other)].span, "first declared here");
+    instance_.declares[&s] = declare(n.name, n.name_span);
+  }
+
+  // Loop bodies become functions of their own, since the kernel calls them back.
+  template <typename F>  // a template because each loop has its own body to walk
+  void loop(const Stmt& s, F body) {
+    int outer = function_;
+    function_ = instance_.functions++;
+    instance_.loop_functions[&s] = function_;
+    scopes_.emplace_back();
+    body();
+    scopes_.pop_back();
+    function_ = outer;
+  }
+
+  void statement(const Stmt& s, const While& n) {
+    loop(s, [&] { expr(n.condition), block(n.body); });
+  }
+
+  void statement(const Stmt& s, const ForRange& n) {
+    expr(n.begin);
+    expr(n.end);
+    loop(s, [&] { loop_variable(s, n.name, n.name_span), block(n.body); });
+  }
+
+  void statement(const Stmt& s, const ForMap& n) {
+    expr(n.map);
+    loop(s, [&] { loop_variable(s, n.name, n.name_span), block(n.body); });
+  }
+
+  void loop_variable(const Stmt& s, const std::string& name, Span span) {
+    if (find(name) >= 0) diagnostics_.error(span, fmt::format("the loop variable '${}' hides one that exists already", name));
+    instance_.declares[&s] = declare(name, span);
+  }
+
+  Instance& instance_;
+  const Ast& ast_;
+  CheckedProgram& program_;
+  Diagnostics& diagnostics_;
+  size_t first_;
+  std::vector<Scope> scopes_;
+  std::vector<int> aliases_;
+  std::vector<uint32_t> used_;
+  int function_ = 0;
+};
+
+}  // namespace
+
+void resolve_names(Instance& instance, const Ast& ast, CheckedProgram& program, Diagnostics& diagnostics) {
+  Resolver(instance, ast, program, diagnostics).run();
+}
+
+}  // namespace flowtap

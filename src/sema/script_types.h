@@ -1,0 +1,32 @@
+#pragma once
+// Types and constants that a script sees by name: those it defines itself, then the machine's,
+// then the constants of the UAPI headers.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lang/ast.h"
+#include "source/diagnostics.h"
+#include "target/target.h"
+
+namespace flowtap {
+
+class ScriptTypes {
+ public:
+  ScriptTypes(const Ast& ast, const Target& target, Diagnostics& diagnostics);
+
+  // "struct x", "union x", "enum x", a typedef, or a builtin name such as "uint32". Null: unknown.
+  Type find_type(const std::string& name) const;
+  // A Struct with its fields filled in.
+  Type complete(const Type& type) const;
+  std::optional<EnumConstant> find_enumerator(const std::string& name) const;
+
+ private:
+  const Target& target_;
+  std::map<std::string, Type> defined_;
+  std::map<std::string, EnumConstant> enumerators_;
+};
+
+}  // namespace flowtap

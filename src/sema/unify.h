@@ -1,0 +1,27 @@
+#pragma once
+// How types meet: the one type that two values can share, as variables, map keys and map values
+// need it when a script assigns to them more than once.
+
+#include <optional>
+
+#include "types/type.h"
+
+namespace flowtap {
+
+// A type and whether every value behind it was an integer literal, which adapts to what it meets.
+struct Meeting {
+  Type type;
+  bool is_literal = false;
+};
+
+// Nothing when the two cannot share a type.
+std::optional<Type> unify(const Meeting& a, const Meeting& b);
+
+// The smallest signed type that holds a literal; uint64 above the largest int64.
+Type literal_type(uint64_t value);
+Type negative_literal_type(int64_t value);
+
+// The integer a map of counts, sums... reads as in an expression; other types are left alone.
+Type readable(const Type& type);
+
+}  // namespace flowtap
