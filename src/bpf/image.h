@@ -24,6 +24,7 @@ struct MapDef {
   uint32_t value_size = 0;
   uint32_t max_entries = 0;
   bool no_prealloc = false;
+  std::string initial;  // array maps: bytes of the first value; empty for zeros
 
   bool is_script_map = false;
   Type key;    // script maps: what the key bytes are; null for a scalar map

@@ -27,7 +27,7 @@ class Checker {
 
   CheckedProgram run() {
     program_.config = read_config(ast_, options_.environment, diagnostics_);
-    ScriptTypes types(ast_, target_, diagnostics_);
+    program_.types = std::make_shared<const ScriptTypes>(ast_, target_, diagnostics_);
     for (const Probe& probe : ast_.probes) make_instances(probe);
     check_limits();
     check_map_decls();
@@ -35,7 +35,7 @@ class Checker {
     program_.info.resize(ast_.next_id);
     for (auto& instance : program_.instances) resolve_names(*instance, ast_, program_, diagnostics_);
     if (diagnostics_.has_errors()) return std::move(program_);
-    Inferrer(program_, target_, types, options_, diagnostics_).run();
+    Inferrer(program_, target_, *program_.types, options_, diagnostics_).run();
     check_options();
     return std::move(program_);
   }

@@ -13,6 +13,7 @@
 #include "builtins/builtins.h"
 #include "lang/ast.h"
 #include "sema/config.h"
+#include "sema/script_types.h"
 #include "target/target.h"
 
 namespace flowtap {
@@ -35,6 +36,7 @@ struct VariableInfo {
   bool has_declared_type = false;
   bool is_assigned = false;
   bool is_captured = false;   // used in a loop body that became a function of its own
+  bool needs_zero = false;    // may be read before anything was stored in it
   int function = 0;           // 0: the probe itself; loops count up
   Span span;
 };
@@ -66,6 +68,7 @@ struct Instance {
   std::unordered_map<const Stmt*, int> declares;
   std::unordered_map<const Stmt*, int> loop_functions;  // loops -> function number
   int functions = 1;
+  size_t first_variable = 0, end_variable = 0;  // its own part of CheckedProgram::variables
 };
 
 // A named option of the script: getopt("name", default, "description").
@@ -77,6 +80,7 @@ struct ScriptOption {
 
 struct CheckedProgram {
   Config config;
+  std::shared_ptr<const ScriptTypes> types;
   std::vector<std::unique_ptr<Instance>> instances;
   std::vector<ExprInfo> info;
   std::vector<VariableInfo> variables;

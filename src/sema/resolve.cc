@@ -24,6 +24,8 @@ class Resolver {
     if (instance_.predicate) expr(*instance_.predicate);
     block(instance_.body);
     follow_aliases();
+    instance_.first_variable = first_;
+    instance_.end_variable = program_.variables.size();
   }
 
  private:
@@ -58,7 +60,10 @@ class Resolver {
       if (variable.function != 0 || variable.is_captured) program_.variables[static_cast<size_t>(root)].is_captured = true;
       aliases_[id - first_] = root;
     }
-    if (root >= 0) scopes_.front()[name] = root;
+    if (root >= 0) {
+      scopes_.front()[name] = root;
+      program_.variables[static_cast<size_t>(root)].needs_zero = true;
+    }
     return root;
   }
 
@@ -144,7 +149,8 @@ class Resolver {
     // find(@m, k, $v) may be what gives $v its first value.
     bool stores = n.name == "find" && n.args.size() == 3;
     if (stores)
-      if (auto* v = std::get_if<Variable>(&n.args[2]->node); v && find(v->name) < 0) declare(v->name, n.args[2]->span);
+      if (auto* v = std::get_if<Variable>(&n.args[2]->node); v && find(v->name) < 0)
+        program_.variables[static_cast<size_t>(declare(v->name, n.args[2]->span))].needs_zero = true;
     exprs(n.args);
   }
   void node(const Expr&, const TupleExpr& n) { exprs(n.elements); }
@@ -184,7 +190,9 @@ class Resolver {
     if (int other = find(n.name); other >= 0)
       diagnostics_.error(n.name_span, fmt::format("'${}' is already declared", n.name))
           .with_note(program_.variables[static_cast<size_t>(other)].span, "first declared here");
-    instance_.declares[&s] = declare(n.name, n.name_span);
+    int id = declare(n.name, n.name_span);
+    program_.variables[static_cast<size_t>(id)].needs_zero = n.value == nullptr;
+    instance_.declares[&s] = id;
   }
 
   // Loop bodies become functions of their own, since the kernel calls them back.

@@ -1,0 +1,457 @@
+// Expressions: operators, casts, conditionals, and the memory that expressions denote.
+
+#include <linux/bpf.h>
+
+#include <algorithm>
+
+#include "builtins/probes.h"
+#include "lower/lowering.h"
+#include "sema/unify.h"
+
+namespace flowtap {
+
+Value Lowering::lower(const Expr& expr) {
+  const ExprInfo& known = info(expr);
+  b().set_span(expr.span);
+  Type type = type_of(expr);
+  if (known.value && is_scalar(type)) return scalar(type, imm(*known.value));
+  if (known.text && is(type, Kind::String)) return text_value(*known.text);
+  if (std::optional<Location> location = location_of(expr)) return read(*location);
+  if (auto* n = std::get_if<Member>(&expr.node)) {
+    const Field* field = find_field(instance_.args, n->name);
+    return scalar(type, narrow(reg(b().load(ir::at(ctx(), static_cast<int32_t>(field->offset)), 8)), type));
+  }
+  if (std::holds_alternative<Variable>(expr.node)) return load_variable(known.variable);
+  if (auto* n = std::get_if<MapAccess>(&expr.node)) return load_map(expr, *n);
+  if (auto* n = std::get_if<Unary>(&expr.node)) return lower_unary(expr, *n);
+  if (auto* n = std::get_if<Binary>(&expr.node)) return lower_binary(expr, *n);
+  if (auto* n = std::get_if<Ternary>(&expr.node)) return lower_ternary(expr, *n);
+  if (auto* n = std::get_if<Increment>(&expr.node)) return lower_increment(expr, *n);
+  if (auto* n = std::get_if<Cast>(&expr.node)) return lower_cast(expr, *n);
+  if (auto* n = std::get_if<Call>(&expr.node)) return lower_builtin(expr, *known.builtin, n->args, n->name);
+  if (auto* n = std::get_if<Identifier>(&expr.node)) return lower_builtin(expr, *known.builtin, {}, n->name);
+  if (auto* n = std::get_if<Comptime>(&expr.node)) return lower(*n->operand);
+  if (auto* n = std::get_if<IfExpr>(&expr.node)) return lower_if_expr(expr, *n);
+  if (auto* n = std::get_if<BlockExpr>(&expr.node)) {
+    lower_block(n->block);
+    return n->block.result ? lower(*n->block.result) : Value{none_type(), {}, {}};
+  }
+  // Tuples and records are built where they are wanted; here, nowhere in particular.
+  Address to = temp(type->size);
+  lower_into(expr, to, type);
+  return memory(type, to);
+}
+
+ir::Operand Lowering::lower_scalar(const Expr& expr) {
+  Value value = lower(expr);
+  if (is(value.type, Kind::String)) return reg(b().load(value.address, 1));  // true when not empty
+  return value.operand;
+}
+
+// Builds a value directly where it is wanted, without a copy on the way.
+void Lowering::lower_into(const Expr& expr, Address to, const Type& type) {
+  b().set_span(expr.span);
+  const ExprInfo& known = info(expr);
+  if (known.text && is(type, Kind::String)) return store_text(to, type->size, *known.text);
+  if (is(type, Kind::Tuple) || is(type, Kind::Record)) {
+    const std::vector<ExprPtr>* elements = nullptr;
+    const std::vector<std::string>* names = nullptr;
+    if (auto* n = std::get_if<TupleExpr>(&expr.node)) elements = &n->elements;
+    if (auto* n = std::get_if<RecordExpr>(&expr.node)) elements = &n->elements, names = &n->names;
+    if (elements) {
+      uint32_t used = 0;
+      for (const Field& field : type->fields) used += field.type->size;
+      if (used < type->size) zero(to, type->size);
+      for (size_t i = 0; i < elements->size(); i++) {
+        const Field* field = names ? find_field(type, (*names)[i]) : &type->fields[i];
+        lower_into(*(*elements)[i], to + field->offset, field->type);
+      }
+      return;
+    }
+  }
+  if (known.builtin) {
+    const Call* call = std::get_if<Call>(&expr.node);
+    static const std::vector<ExprPtr> kNone;
+    if (lower_builtin_into(expr, *known.builtin, call ? call->args : kNone, to, type)) return;
+  }
+  if (!is_scalar(type))
+    if (std::optional<Location> location = location_of(expr); location && location->space != AddressSpace::Bpf) {
+      uint32_t size = std::min(location->type->size, type->size);
+      read_bytes(to, size, *location);
+      if (size < type->size) zero(to + size, type->size - size);
+      return;
+    }
+  store(lower(expr), to, type);
+}
+
+// --- operators ----------------------------------------------------------------------------------
+Value Lowering::lower_unary(const Expr& expr, const Unary& node) {
+  Type type = type_of(expr);
+  switch (node.op) {
+    case UnaryOp::Not: return lower_as_bool(expr);
+    case UnaryOp::Complement: return scalar(type, reg(b().alu(ir::Alu::Xor, lower_scalar(*node.operand), imm(-1))));
+    case UnaryOp::Negate: return scalar(type, reg(b().negate(lower_scalar(*node.operand))));
+    case UnaryOp::AddressOf: {
+      if (auto* access = std::get_if<MapAccess>(&node.operand->node)) {
+        int number = info(*node.operand).map;
+        Address key = access->key ? lower_key(image_.checked().maps[static_cast<size_t>(number)], *access->key) : Address{};
+        return scalar(type, reg(lookup(number, key)));
+      }
+      int variable = info(*node.operand).variable;
+      return scalar(type, reg(b().address_of(variable_address(variable))));
+    }
+    default: UNREACHABLE("a dereference is a location");
+  }
+}
+
+bool Lowering::compares_signed(const Expr& left, const Expr& right) const {
+  const ExprInfo &l = info(left), &r = info(right);
+  bool l_signed = is_signed(readable(l.type)) && !l.is_literal, r_signed = is_signed(readable(r.type)) && !r.is_literal;
+  if (l_signed || r_signed) return true;
+  bool both_literal = l.is_literal && r.is_literal;
+  bool has_negative = (l.value && *l.value < 0 && !l.is_literal) || (r.value && *r.value < 0 && !r.is_literal);
+  return both_literal || has_negative;
+}
+
+ir::Compare Lowering::comparison(const Binary& node) const {
+  bool is_signed = compares_signed(*node.left, *node.right);
+  switch (node.op) {
+    case BinaryOp::Equal: return ir::Compare::Eq;
+    case BinaryOp::NotEqual: return ir::Compare::Ne;
+    case BinaryOp::Less: return is_signed ? ir::Compare::SLt : ir::Compare::Lt;
+    case BinaryOp::Greater: return is_signed ? ir::Compare::SGt : ir::Compare::Gt;
+    case BinaryOp::LessEqual: return is_signed ? ir::Compare::SLe : ir::Compare::Le;
+    default: return is_signed ? ir::Compare::SGe : ir::Compare::Ge;
+  }
+}
+
+// A condition as a value: 1 or 0.
+Value Lowering::lower_as_bool(const Expr& expr) {
+  Reg result = b().new_reg();
+  int32_t yes = b().new_block(), no = b().new_block(), done = b().new_block();
+  lower_condition(expr, yes, no);
+  b().start(yes);
+  b().assign(result, imm(1));
+  b().jump(done);
+  b().start(no);
+  b().assign(result, imm(0));
+  b().jump(done);
+  b().start(done);
+  return scalar(bool_type(), reg(result));
+}
+
+Value Lowering::lower_binary(const Expr& expr, const Binary& node) {
+  Type left = type_of(*node.left), right = type_of(*node.right);
+  if (node.op == BinaryOp::And || node.op == BinaryOp::Or) return lower_as_bool(expr);
+  bool compares = node.op >= BinaryOp::Equal && node.op <= BinaryOp::GreaterEqual;
+  if (compares && is_scalar(left) && is_scalar(right)) return lower_as_bool(expr);
+  if (compares) {
+    Operand equal;
+    if (info(*node.right).text && is(left, Kind::String)) equal = equal_bytes(lower(*node.left), *info(*node.right).text);
+    else if (info(*node.left).text && is(right, Kind::String)) equal = equal_bytes(lower(*node.right), *info(*node.left).text);
+    else equal = compare_values(lower(*node.left), lower(*node.right));
+    if (node.op == BinaryOp::NotEqual) equal = reg(b().alu(ir::Alu::Xor, equal, imm(1)));
+    return scalar(bool_type(), equal);
+  }
+  if (is(left, Kind::Pointer) || is(right, Kind::Pointer)) return lower_pointer_arithmetic(expr, node);
+  Operand a = lower_scalar(*node.left);
+  Operand c = lower_scalar(*node.right);
+  return lower_arithmetic(node.op, type_of(expr), a, c);
+}
+
+Value Lowering::lower_arithmetic(BinaryOp op, const Type& type, Operand a, Operand c) {
+  bool is_signed_type = is_signed(type);
+  Operand result;
+  switch (op) {
+    case BinaryOp::Add: result = reg(b().alu(ir::Alu::Add, a, c)); break;
+    case BinaryOp::Subtract: result = reg(b().alu(ir::Alu::Sub, a, c)); break;
+    case BinaryOp::Multiply: result = reg(b().alu(ir::Alu::Mul, a, c)); break;
+    case BinaryOp::BitAnd: result = reg(b().alu(ir::Alu::And, a, c)); break;
+    case BinaryOp::BitOr: result = reg(b().alu(ir::Alu::Or, a, c)); break;
+    case BinaryOp::BitXor: result = reg(b().alu(ir::Alu::Xor, a, c)); break;
+    case BinaryOp::ShiftLeft:
+    case BinaryOp::ShiftRight: {
+      ir::Alu alu = op == BinaryOp::ShiftLeft ? ir::Alu::Shl : is_signed_type ? ir::Alu::Sar : ir::Alu::Shr;
+      // The verifier refuses constant counts over 63 and cannot follow unknown ones.
+      Operand count = c.is_imm() ? imm(c.imm & 63) : reg(b().alu(ir::Alu::And, c, imm(63)));
+      result = reg(b().alu(alu, a, count));
+      break;
+    }
+    case BinaryOp::Divide: result = lower_division(false, is_signed_type, a, c); break;
+    case BinaryOp::Modulo: result = lower_division(true, is_signed_type, a, c); break;
+    default: UNREACHABLE("not an arithmetic operator");
+  }
+  return scalar(type, narrow(result, type));
+}
+
+// BPF divides unsigned numbers only (before 6.6), so signs are taken off and put back.
+// A division by zero gives 1, as bpftrace defines it, and is reported.
+ir::Operand Lowering::lower_division(bool is_modulo, bool is_signed, Operand a, Operand c) {
+  Reg result = b().new_reg();
+  int32_t divide = b().new_block(), by_zero = b().new_block(), done = b().new_block();
+  b().branch(ir::Compare::Ne, c, imm(0), divide, by_zero);
+  b().start(by_zero);
+  note_site(SiteKind::DivisionByZero, is_modulo ? "%" : "/", imm(0));
+  b().assign(result, imm(1));
+  b().jump(done);
+  b().start(divide);
+  ir::Alu alu = is_modulo ? ir::Alu::Mod : ir::Alu::Div;
+  if (is_signed) {
+    auto sign_of = [&](Operand x) { return reg(b().alu(ir::Alu::Sar, x, imm(63))); };
+    auto flip = [&](Operand x, Operand sign) { return reg(b().alu(ir::Alu::Sub, reg(b().alu(ir::Alu::Xor, x, sign)), sign)); };
+    Operand sign_a = sign_of(a), sign_c = sign_of(c);
+    Operand quotient = reg(b().alu(alu, flip(a, sign_a), flip(c, sign_c)));
+    Operand sign = is_modulo ? sign_a : reg(b().alu(ir::Alu::Xor, sign_a, sign_c));
+    b().assign(result, flip(quotient, sign));
+  } else {
+    b().assign(result, reg(b().alu(alu, a, c)));
+  }
+  b().jump(done);
+  b().start(done);
+  return reg(result);
+}
+
+Value Lowering::lower_pointer_arithmetic(const Expr& expr, const Binary& node) {
+  Type left = type_of(*node.left), right = type_of(*node.right);
+  Operand a = lower_scalar(*node.left);
+  Operand c = lower_scalar(*node.right);
+  bool left_is_pointer = is(left, Kind::Pointer);
+  const Type& pointer = left_is_pointer ? left : right;
+  int64_t scale = std::max(1u, pointer->element->size);
+  switch (node.op) {
+    case BinaryOp::BitAnd: return scalar(type_of(expr), reg(b().alu(ir::Alu::And, a, c)));
+    case BinaryOp::ShiftRight: return lower_arithmetic(node.op, type_of(expr), a, c);
+    default: break;
+  }
+  if (left_is_pointer && is(right, Kind::Pointer)) {
+    Operand bytes = reg(b().alu(ir::Alu::Sub, a, c));
+    return scalar(type_of(expr), lower_division(false, true, bytes, imm(scale)));
+  }
+  Operand offset = reg(b().alu(ir::Alu::Mul, left_is_pointer ? c : a, imm(scale)));
+  ir::Alu alu = node.op == BinaryOp::Add ? ir::Alu::Add : ir::Alu::Sub;
+  return scalar(type_of(expr), reg(b().alu(alu, left_is_pointer ? a : c, offset)));
+}
+
+// --- choices ------------------------------------------------------------------------------------
+// Two ways to a value of one type: a register both assign, or a slot both fill.
+Value Lowering::lower_choice(const Expr& expr, const std::function<void(int32_t, int32_t)>& branch,
+                             const std::function<void(const std::function<void(const Expr&)>&)>& then,
+                             const std::function<void(const std::function<void(const Expr&)>&)>& otherwise) {
+  Type type = type_of(expr);
+  Reg result = is_scalar(type) ? b().new_reg() : ir::kNoReg;
+  Address to = is_scalar(type) || type->size == 0 ? Address{} : temp(type->size);
+  auto take = [&](const Expr& value) {
+    if (is_scalar(type)) b().assign(result, narrow(lower_scalar(value), type));
+    else if (type->size) lower_into(value, to, type);
+    else lower(value);
+  };
+  int32_t yes = b().new_block(), no = b().new_block(), done = b().new_block();
+  branch(yes, no);
+  b().start(yes);
+  then(take);
+  b().jump(done);
+  b().start(no);
+  otherwise(take);
+  b().jump(done);
+  b().start(done);
+  return is_scalar(type) ? scalar(type, reg(result)) : memory(type, to);
+}
+
+Value Lowering::lower_ternary(const Expr& expr, const Ternary& node) {
+  if (std::optional<int64_t> known = info(*node.condition).value) {
+    const Expr& chosen = *known ? (node.then ? *node.then : *node.condition) : *node.otherwise;
+    return lower(chosen);
+  }
+  if (!node.then && is_scalar(type_of(*node.condition))) {
+    // `c ?: b` evaluates c once.
+    Operand value = lower_scalar(*node.condition);
+    Reg result = b().new_reg();
+    int32_t no = b().new_block(), done = b().new_block();
+    b().assign(result, value);
+    b().branch(ir::Compare::Ne, value, imm(0), done, no);
+    b().start(no);
+    b().assign(result, lower_scalar(*node.otherwise));
+    b().jump(done);
+    b().start(done);
+    return scalar(type_of(expr), reg(result));
+  }
+  const Expr& then = node.then ? *node.then : *node.condition;
+  return lower_choice(
+      expr, [&](int32_t yes, int32_t no) { lower_condition(*node.condition, yes, no); },
+      [&](const auto& take) { take(then); }, [&](const auto& take) { take(*node.otherwise); });
+}
+
+Value Lowering::lower_if_expr(const Expr& expr, const IfExpr& node) {
+  auto run = [&](const Block& block, const std::function<void(const Expr&)>& take) {
+    lower_block(block);
+    if (block.result) take(*block.result);
+  };
+  if (std::optional<int64_t> known = info(*node.condition).value) {
+    const Block& chosen = *known ? node.then : node.otherwise;
+    lower_block(chosen);
+    return chosen.result ? lower(*chosen.result) : Value{none_type(), {}, {}};
+  }
+  return lower_choice(
+      expr, [&](int32_t yes, int32_t no) { lower_condition(*node.condition, yes, no); },
+      [&](const auto& take) { run(node.then, take); }, [&](const auto& take) { run(node.otherwise, take); });
+}
+
+Value Lowering::lower_increment(const Expr& expr, const Increment& node) {
+  Type type = type_of(expr);
+  int64_t delta = node.delta * (is(type, Kind::Pointer) ? static_cast<int64_t>(std::max(1u, type->element->size)) : 1);
+  if (std::holds_alternative<Variable>(node.target->node)) {
+    int variable = info(*node.target).variable;
+    Value old = load_variable(variable);
+    Operand after = reg(b().alu(ir::Alu::Add, old.operand, imm(delta)));
+    store_variable(variable, scalar(type, after));
+    return scalar(type, node.is_prefix ? after : old.operand);
+  }
+  Reg result = b().new_reg();
+  b().assign(result, imm(0));
+  change_map(*node.target, [&](Address value) {
+    Reg old = b().load(value, 8);
+    Reg after = b().alu(ir::Alu::Add, reg(old), imm(delta));
+    b().atomic_add(value, 8, imm(delta));
+    b().assign(result, reg(node.is_prefix ? after : old));
+  });
+  return scalar(type, reg(result));
+}
+
+Value Lowering::lower_cast(const Expr& expr, const Cast& node) {
+  Type to = type_of(expr), from = type_of(*node.operand);
+  if (is_scalar(to) && is_scalar(from)) {
+    Operand value = lower_scalar(*node.operand);
+    if (is(to, Kind::Bool)) return lower_as_bool(*node.operand);
+    return scalar(to, narrow(value, to));
+  }
+  if (is_integer(to)) {  // from an array of the same size
+    Value bytes = lower(*node.operand);
+    return read({.type = to, .space = AddressSpace::Bpf, .address = bytes.address});
+  }
+  Address room = temp(to->size);
+  if (is_scalar(from)) {
+    zero(room, to->size);
+    uint32_t size = std::min(8u, to->size);
+    Operand value = lower_scalar(*node.operand);
+    for (uint32_t done = 0; done < size;) {
+      uint32_t step = size - done >= 8 ? 8 : size - done >= 4 ? 4 : size - done >= 2 ? 2 : 1;
+      Operand part = done ? reg(b().alu(ir::Alu::Shr, value, imm(done * 8))) : value;
+      b().store(room + done, step, part);
+      done += step;
+    }
+    return memory(to, room);
+  }
+  Value bytes = lower(*node.operand);
+  store({to, {}, bytes.address}, room, bytes.type->size < to->size ? bytes.type : to);
+  if (bytes.type->size < to->size) zero(room + bytes.type->size, to->size - bytes.type->size);
+  return memory(to, room);
+}
+
+// --- locations ----------------------------------------------------------------------------------
+std::optional<Location> Lowering::location_of(const Expr& expr) {
+  if (auto* n = std::get_if<Member>(&expr.node)) return member_location(expr, *n);
+  if (auto* n = std::get_if<Index>(&expr.node)) return index_location(expr, *n);
+  if (auto* n = std::get_if<Unary>(&expr.node); n && n->op == UnaryOp::Dereference) {
+    Type pointer = type_of(*n->operand);
+    Reg base = b().in_reg(lower_scalar(*n->operand));
+    return Location{.type = type_of(expr), .space = pointer->space, .address = ir::at(base)};
+  }
+  return std::nullopt;
+}
+
+// A struct, tuple or record by value: where it lies.
+static Location value_location(const Value& value) {
+  return {.type = value.type, .space = AddressSpace::Bpf, .address = value.address};
+}
+
+std::optional<Location> Lowering::member_location(const Expr& expr, const Member& node) {
+  const Builtin* builtin = info(*node.base).builtin;
+  if (builtin && builtin->id == Fn::Args) return args_location(expr, node);
+  Type base = type_of(*node.base);
+  Location from;
+  if (is(base, Kind::Pointer)) {
+    from = {.type = base->element, .space = base->space, .address = ir::at(b().in_reg(lower_scalar(*node.base)))};
+    base = base->element;
+  } else if (std::optional<Location> location = location_of(*node.base)) {
+    from = *location;
+  } else {
+    from = value_location(lower(*node.base));
+  }
+  if (is(base, Kind::Struct) && !base->is_complete) base = image_.types().complete(base);
+  const Field* field = find_field(base, node.name);
+  CHECK(field != nullptr);
+  from.type = type_of(expr);
+  from.address = from.address + field->offset;
+  from.bit_offset = field->bit_offset;
+  from.bit_size = field->bit_size;
+  return from;
+}
+
+std::optional<Location> Lowering::index_location(const Expr& expr, const Index& node) {
+  Type base = type_of(*node.base);
+  if (is(base, Kind::Tuple)) {
+    Location from = value_location(lower(*node.base));
+    from.address = from.address + find_field(base, std::to_string(*info(*node.index).value))->offset;
+    from.type = type_of(expr);
+    return from;
+  }
+  Location from;
+  uint32_t limit = 0;
+  if (is(base, Kind::Pointer)) {
+    from = {.type = base->element, .space = base->space, .address = ir::at(b().in_reg(lower_scalar(*node.base)))};
+  } else {
+    std::optional<Location> location = location_of(*node.base);
+    from = location ? *location : value_location(lower(*node.base));
+    limit = is(base, Kind::Array) ? base->count : base->size;
+  }
+  uint32_t element = std::max(1u, is(base, Kind::Array) || is(base, Kind::Pointer) ? base->element->size : 1);
+  if (is(base, Kind::Buffer)) from.address = from.address + 4;
+  from.type = type_of(expr);
+  if (std::optional<int64_t> constant = info(*node.index).value) {
+    int64_t offset = *constant * element;
+    if (offset >= INT16_MIN / 2 && offset <= INT16_MAX / 2) {
+      from.address = from.address + offset;
+      return from;
+    }
+  }
+  Operand index = lower_scalar(*node.index);
+  if (from.space == AddressSpace::Bpf && limit > 0) {
+    // The verifier must see that the access stays inside; an index outside reads element 0.
+    Reg safe = b().new_reg();
+    int32_t inside = b().new_block(), outside = b().new_block(), done = b().new_block();
+    b().branch(ir::Compare::Lt, index, imm(limit), inside, outside);
+    b().start(outside);
+    b().assign(safe, imm(0));
+    b().jump(done);
+    b().start(inside);
+    b().assign(safe, index);
+    b().jump(done);
+    b().start(done);
+    index = reg(safe);
+  }
+  Reg offset = b().alu(ir::Alu::Mul, index, imm(element));
+  Reg start = b().address_of(from.address);
+  from.address = ir::at(b().alu(ir::Alu::Add, reg(start), reg(offset)));
+  return from;
+}
+
+// The probe's arguments lie in its context, a tracepoint's at their offsets in its record.
+// Functions' arguments take a word each, whatever their type: scalars are not read by location.
+std::optional<Location> Lowering::args_location(const Expr& expr, const Member& node) {
+  const Field* field = find_field(instance_.args, node.name);
+  CHECK(field != nullptr);
+  if (instance_.kind != ProbeKind::Tracepoint && is_scalar(type_of(expr))) return std::nullopt;
+  Location from{.type = type_of(expr), .space = AddressSpace::Context, .address = ir::at(ctx(), static_cast<int32_t>(field->offset))};
+  from.bit_offset = field->bit_offset;
+  from.bit_size = field->bit_size;
+  if (field->is_data_loc) {
+    // u32: length << 16 | offset from the start of the record.
+    Reg word = b().load(from.address, 4);
+    Reg offset = b().alu(ir::Alu::And, reg(word), imm(0xffff));
+    from.address = ir::at(b().alu(ir::Alu::Add, reg(ctx()), reg(offset)));
+    from.space = AddressSpace::Kernel;
+  }
+  return from;
+}
+
+}  // namespace flowtap

@@ -1,0 +1,47 @@
+#pragma once
+// What all programs of a script share while they are lowered: the image under construction.
+
+#include <map>
+#include <string>
+
+#include "bpf/image.h"
+#include "lower/lower.h"
+
+namespace flowtap {
+
+class ImageBuilder {
+ public:
+  ImageBuilder(const CheckedProgram& checked, const Target& target, const LowerOptions& options);
+
+  const CheckedProgram& checked() const { return checked_; }
+  const Target& target() const { return target_; }
+  const ScriptTypes& types() const { return *checked_.types; }
+  const LowerOptions& options() const { return options_; }
+  Image& image() { return image_; }
+  uint32_t cpus() const { return cpus_; }
+
+  int script_map(int number) const { return script_maps_[static_cast<size_t>(number)]; }
+  // A map of our own, made when first asked for.
+  int zeros(uint32_t size);          // array of zero bytes, at least `size` of them
+  int scratch(const std::string& program);
+  int constant_table(const std::string& name, const std::string& bytes);
+
+  int add_event(Event event);
+  int add_site(SiteKind kind, Span span, std::string subject);
+  int add_string(const std::string& text);
+
+ private:
+  void add_script_map(const MapInfo& map);
+  int add_map(MapDef map);
+
+  const CheckedProgram& checked_;
+  const Target& target_;
+  const LowerOptions& options_;
+  Image image_;
+  uint32_t cpus_;
+  std::vector<int> script_maps_;
+  int zeros_ = -1;
+  std::map<std::string, int> tables_;
+};
+
+}  // namespace flowtap

@@ -1,0 +1,110 @@
+// Lowering of a whole script and the frame of each program; see lower.h.
+
+#include "lower/lower.h"
+
+#include <fmt/format.h>
+#include <linux/bpf.h>
+
+#include "builtins/probes.h"
+#include "lower/lowering.h"
+#include "sema/unify.h"
+
+namespace flowtap {
+
+Lowering::Lowering(ImageBuilder& image, const Instance& instance, Program& out, ir::Program& program)
+    : image_(image), instance_(instance), out_(out), program_(program) {}
+
+Type Lowering::type_of(const Expr& expr) const { return readable(info(expr).type); }
+
+void Lowering::run() {
+  program_.functions.push_back({.name = program_.name, .params = 1});
+  builder_ = std::make_unique<ir::Builder>(program_, 0);
+  b().set_span(instance_.span);
+  start_program();
+  filter_by_pid();
+  if (instance_.predicate) {
+    int32_t go_on = b().new_block(), leave = b().new_block();
+    lower_condition(*instance_.predicate, go_on, leave);
+    b().start(leave);
+    b().ret(imm(0));
+    b().start(go_on);
+  }
+  lower_block(instance_.body);
+  b().finish();
+}
+
+// Loop bodies are functions of their own; what they share with the program lies in one frame on
+// its stack:  | context | return flag | captured variables ... |
+void Lowering::start_program() {
+  ctx_ = b().param(0);
+  for (size_t v = instance_.first_variable; v < instance_.end_variable; v++) {
+    const VariableInfo& variable = image_.checked().variables[v];
+    if (variable.is_captured && is_scalar(variable.type)) homes_[static_cast<int>(v)].cell = frame_cells_++;
+  }
+  for (const auto& [stmt, variable] : instance_.declares)
+    if (std::holds_alternative<ForRange>(stmt->node)) homes_[variable].start_cell = frame_cells_++;
+  if (instance_.functions > 1) {
+    frame_slot_ = b().new_slot(static_cast<uint32_t>(frame_cells_) * 8, ir::Place::Stack);
+    b().store(ir::in_slot(frame_slot_), 8, reg(ctx_));
+    for (int cell = 1; cell < frame_cells_; cell++) b().store(ir::in_slot(frame_slot_, cell * 8), 8, imm(0));
+  }
+  zero_variables(0);
+}
+
+void Lowering::zero_variables(int function) {
+  for (size_t v = instance_.first_variable; v < instance_.end_variable; v++) {
+    const VariableInfo& variable = image_.checked().variables[v];
+    if (!variable.needs_zero || variable.function != function || is(variable.type, Kind::Unknown)) continue;
+    zero_variable(static_cast<int>(v));
+  }
+}
+
+void Lowering::filter_by_pid() {
+  if (!image_.options().pid || !probe_row(instance_.kind).has(kFilteredByPid)) return;
+  int32_t go_on = b().new_block(), leave = b().new_block();
+  Operand pid = lower_pid({}, false);
+  b().branch(ir::Compare::Eq, pid, imm(*image_.options().pid), go_on, leave);
+  b().start(leave);
+  b().ret(imm(0));
+  b().start(go_on);
+}
+
+void Lowering::lower_block(const Block& block) {
+  for (const StmtPtr& stmt : block.stmts) lower_stmt(*stmt);
+}
+
+ir::Reg Lowering::ctx() { return in_callback_ ? b().load(frame_cell(0), 8) : ctx_; }
+
+static std::string program_name(const Instance& instance, size_t number) {
+  std::string name;
+  for (char c : instance.attach[0].name) {
+    bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    name += is_plain ? c : '_';
+  }
+  return fmt::format("{}_{}", name, number);
+}
+
+Lowered lower(const CheckedProgram& checked, const Target& target, const LowerOptions& options) {
+  ImageBuilder image(checked, target, options);
+  Lowered out;
+  std::vector<Program> programs;
+  for (const std::unique_ptr<Instance>& instance : checked.instances) {
+    Program program;
+    program.name = program_name(*instance, programs.size());
+    program.type = probe_row(instance->kind).program;
+    program.attach = instance->attach;
+    program.attach_btf_id = instance->attach_btf_id;
+    program.attach_module = instance->attach_module;
+    ir::Program code{.name = program.name};
+    code.cpus = image.cpus();
+    Lowering(image, *instance, program, code).run();
+    code.scratch_map = image.scratch(program.name);
+    programs.push_back(std::move(program));
+    out.programs.push_back(std::move(code));
+  }
+  out.image = std::move(image.image());
+  out.image.programs = std::move(programs);
+  return out;
+}
+
+}  // namespace flowtap

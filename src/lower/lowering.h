@@ -1,0 +1,211 @@
+#pragma once
+// Lowering of one probe (an Instance) to one IR program; private to lower/. The methods are
+// spread over files by subject: memory, expressions, statements, maps, strings, events, builtins.
+
+#include <functional>
+
+#include "ir/builder.h"
+#include "lower/image_builder.h"
+#include "lower/lower.h"
+
+namespace flowtap {
+
+// A value: scalars in an operand (64 bits, extended by the sign of their type), everything else
+// in memory that the program may touch directly.
+struct Value {
+  Type type;
+  ir::Operand operand;
+  ir::Address address;
+};
+
+// Memory that an expression denotes but that has not been read yet.
+struct Location {
+  Type type;
+  AddressSpace space = AddressSpace::Kernel;
+  ir::Address address;  // base is a register
+  uint8_t bit_offset = 0;
+  uint8_t bit_size = 0;
+  bool is_typed = false;  // the verifier knows the pointer: it may be read without a helper
+};
+
+class Lowering {
+ public:
+  Lowering(ImageBuilder& image, const Instance& instance, Program& out, ir::Program& program);
+  void run();
+
+ private:
+  using Operand = ir::Operand;
+  using Address = ir::Address;
+  using Reg = ir::Reg;
+
+  // --- the program as a whole (lower.cc) ---
+  void start_program();
+  void zero_variables(int function);
+  void filter_by_pid();
+  void lower_block(const Block& block);
+  ir::Builder& b() { return *builder_; }
+  const ExprInfo& info(const Expr& expr) const { return image_.checked().of(expr); }
+  Type type_of(const Expr& expr) const;  // aggregations read as integers
+
+  // --- statements (statements.cc) ---
+  void lower_stmt(const Stmt& stmt);
+  void lower_assign(const Assign& assign);
+  void lower_compound(const Assign& assign);
+  void lower_let(const Stmt& stmt, const Let& let);
+  void lower_if(const Expr& condition, const Block& then, const Block& otherwise, bool is_comptime);
+  void lower_return();
+  void lower_condition(const Expr& condition, int32_t then, int32_t otherwise);
+
+  // --- loops (loops.cc) ---
+  void lower_while(const Stmt& stmt, const While& loop);
+  void lower_for_range(const Stmt& stmt, const ForRange& loop);
+  void lower_for_map(const Stmt& stmt, const ForMap& loop);
+  // Runs `body` in a new function called back by the kernel; answers its number.
+  int32_t lower_callback(const Stmt& stmt, uint32_t params, uint32_t context_param,
+                         const std::function<void(const std::vector<Reg>&)>& body);
+  void leave_if_returned();
+  Operand frame_pointer();
+  Address range_start(int variable);  // where a range loop keeps its first index
+
+  // --- variables (variables.cc) ---
+  void store_variable(int variable, const Expr& value);
+  void store_variable(int variable, const Value& value);
+  void zero_variable(int variable);
+  Value load_variable(int variable);
+  Address variable_address(int variable);
+  Address frame_cell(int cell);
+
+  // --- expressions (expressions.cc) ---
+  Value lower(const Expr& expr);
+  Operand lower_scalar(const Expr& expr);
+  void lower_into(const Expr& expr, Address to, const Type& type);
+  Value lower_unary(const Expr& expr, const Unary& node);
+  Value lower_binary(const Expr& expr, const Binary& node);
+  Value lower_arithmetic(BinaryOp op, const Type& type, Operand left, Operand right);
+  Operand lower_division(bool is_modulo, bool is_signed, Operand left, Operand right);
+  Value lower_pointer_arithmetic(const Expr& expr, const Binary& node);
+  Value lower_as_bool(const Expr& expr);
+  Value lower_ternary(const Expr& expr, const Ternary& node);
+  Value lower_if_expr(const Expr& expr, const IfExpr& node);
+  Value lower_increment(const Expr& expr, const Increment& node);
+  Value lower_cast(const Expr& expr, const Cast& node);
+  Value lower_choice(const Expr& expr, const std::function<void(int32_t, int32_t)>& branch,
+                     const std::function<void(const std::function<void(const Expr&)>&)>& then,
+                     const std::function<void(const std::function<void(const Expr&)>&)>& otherwise);
+  ir::Compare comparison(const Binary& node) const;
+  bool compares_signed(const Expr& left, const Expr& right) const;
+  std::optional<Location> location_of(const Expr& expr);
+  std::optional<Location> member_location(const Expr& expr, const Member& node);
+  std::optional<Location> index_location(const Expr& expr, const Index& node);
+  std::optional<Location> args_location(const Expr& expr, const Member& node);
+
+  // --- memory (memory.cc) ---
+  Value read(const Location& location);
+  void read_bytes(Address to, uint32_t size, const Location& from);
+  Operand read_scalar(const Location& from);
+  Operand narrow(Operand value, const Type& type);
+  void store(const Value& value, Address to, const Type& type);
+  void store_fields(const Value& value, Address to, const Type& type);
+  void copy(Address to, Address from, uint32_t size);
+  void zero(Address to, uint32_t size);
+  Address temp(uint32_t size);
+  void check_read(Reg result, int64_t helper);
+  int64_t read_helper(AddressSpace space, bool is_string) const;
+  Reg read_string(Address to, uint32_t size, Operand length, Operand from, AddressSpace space);
+  void by_space(AddressSpace space, Operand address, const std::function<void(AddressSpace)>& read);
+  void note_site(SiteKind kind, const std::string& subject, Operand code);
+
+  // --- strings (strings.cc) ---
+  Operand compare_values(const Value& left, const Value& right);  // 1 when equal
+  Operand equal_bytes(const Value& text, const std::string& literal);
+  void equal_memory(Address left, Address right, uint32_t size, int32_t different);
+  void store_text(Address to, uint32_t size, const std::string& text);
+  Value text_value(const std::string& text);
+  void lower_str(const Expr& expr, const std::vector<ExprPtr>& args, Address to, const Type& type);
+  void lower_buf(const Expr& expr, const std::vector<ExprPtr>& args, Address to, const Type& type);
+  void lower_stack(const Expr& expr, Address to);
+  void lower_ntop(const std::vector<ExprPtr>& args, Address to);
+  void lower_macaddr(const Expr& arg, Address to);
+  Value lower_strlen(const Expr& arg);
+  Value lower_search(const Expr& expr, const std::vector<ExprPtr>& args, bool wants_index);
+  Value lower_strncmp(const std::vector<ExprPtr>& args);
+  void lower_str_concat(const std::vector<ExprPtr>& args, Address to, const Type& type);
+  void lower_name(const Expr& arg, Fn which, Address to);
+
+  // --- maps (maps.cc) ---
+  Address lower_key(const MapInfo& map, const Expr& key);
+  Value load_map(const Expr& expr, const MapAccess& node);
+  Value load_map_value(const MapInfo& map, int number, std::optional<Address> key);
+  void store_map(const Expr& target, const Expr& value);
+  Reg find_or_create(int number, Address key);
+  Reg lookup(int number, Address key);
+  void change_map(const Expr& target, const std::function<void(Address)>& change);
+  void update_aggregation(const Expr& target, const Expr& call);
+  void add_in_place(Address value, Operand n);
+  void bump_bucket(Address value, const Type& type, Operand n);
+  void update_tseries(Address value, const Type& type, Operand n);
+  Value sum_over_cpus(const MapInfo& map, int number, std::optional<Address> key);
+  Value lower_delete(const std::vector<ExprPtr>& args);
+  Value lower_has_key(const std::vector<ExprPtr>& args);
+  Value lower_find(const std::vector<ExprPtr>& args);
+  Value lower_len(const Expr& arg);
+  bool is_deleted_from(int map) const;
+
+  // --- records (events.cc) ---
+  void lower_printf(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
+  void lower_print(const Expr& expr, const std::vector<ExprPtr>& args);
+  void lower_exit(const Expr& expr, const std::vector<ExprPtr>& args);
+  void lower_time(const Expr& expr, const std::vector<ExprPtr>& args);
+  void lower_join(const Expr& expr, const std::vector<ExprPtr>& args);
+  void lower_assert(const Expr& expr, const std::vector<ExprPtr>& args);
+  // Sends one record whose fields are the given expressions.
+  void send(Event event, const std::vector<const Expr*>& fields, bool wake = false);
+  bool can_build_in_place(const Expr& expr) const;
+
+  // --- builtins (builtins.cc, context.cc) ---
+  Value lower_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, std::string_view name);
+  bool lower_builtin_into(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, Address to, const Type& type);
+  Value lower_action(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
+  Operand lower_pid(const std::vector<ExprPtr>& args, bool wants_thread);
+  Operand lower_clock(const std::vector<ExprPtr>& args);
+  Value lower_context(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, std::string_view name);
+  Value lower_task(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
+  Operand task_field(Operand task, const char* field);
+  Operand argument(int number);
+  Operand usdt_argument(const UsdtArgument& arg);
+  void lower_signal(const Builtin& builtin, const Expr& arg);
+  Reg ctx();
+
+  static Value scalar(Type type, Operand operand) { return {std::move(type), operand, {}}; }
+  static Value memory(Type type, Address address) { return {std::move(type), {}, address}; }
+  static Operand imm(int64_t value) { return ir::imm_operand(value); }
+  static Operand reg(Reg r) { return ir::reg_operand(r); }
+
+  struct Home {
+    Reg reg = ir::kNoReg;  // scalars used in one function only
+    int32_t slot = -1;     // values in memory
+    int cell = -1;         // captured scalars: word in the frame
+    int start_cell = -1;   // variables of range loops: word with the first index
+  };
+
+  ImageBuilder& image_;
+  const Instance& instance_;
+  Program& out_;
+  ir::Program& program_;
+  std::unique_ptr<ir::Builder> builder_;
+  Reg ctx_ = ir::kNoReg;         // in the program itself
+  Reg frame_base_ = ir::kNoReg;  // in callbacks: address of the program's frame
+  int32_t frame_slot_ = -1;      // words: context, return flag, captured variables
+  int frame_cells_ = 2;
+  bool in_callback_ = false;
+  std::map<int, Home> homes_;
+  // Slots for temporary values, free again when their statement is over.
+  struct Temp {
+    int32_t slot;
+    int32_t function;
+    bool is_used;
+  };
+  std::vector<Temp> temps_;
+};
+
+}  // namespace flowtap

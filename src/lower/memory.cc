@@ -1,0 +1,163 @@
+// Reading, copying and zeroing memory. Kernel and user memory is read through helpers that
+// cannot fault; memory the verifier knows (stack, scratch, map values, records) directly.
+
+#include <linux/bpf.h>
+
+#include <algorithm>
+
+#include "bpf/helpers.h"
+#include "lower/lowering.h"
+
+namespace flowtap {
+
+// Longer runs go through a helper's memcpy.
+static constexpr uint32_t kMostInline = 256;
+
+ir::Address Lowering::temp(uint32_t size) {
+  int32_t function = b().function();
+  size = std::max(size, 8u);
+  for (Temp& t : temps_) {
+    uint32_t have = program_.slots[static_cast<size_t>(t.slot)].size;
+    if (t.is_used || t.function != function || have < size || have > size * 2) continue;
+    t.is_used = true;
+    return ir::in_slot(t.slot);
+  }
+  int32_t slot = b().new_slot((size + 7) / 8 * 8);
+  temps_.push_back({slot, function, true});
+  return ir::in_slot(slot);
+}
+
+void Lowering::note_site(SiteKind kind, const std::string& subject, Operand code) {
+  int site = image_.add_site(kind, b().span(), subject);
+  Reg base = b().map_value(image_.image().site_map, site * static_cast<int32_t>(kSiteSize));
+  b().store(ir::at(base, 8), 8, code);
+  b().atomic_add(ir::at(base), 8, imm(1));
+}
+
+// With -k a failed read is counted; without it the value is 0 and nobody is told.
+void Lowering::check_read(Reg result, int64_t helper) {
+  if (!image_.options().warns) return;
+  int32_t failed = b().new_block(), go_on = b().new_block();
+  b().branch(ir::Compare::SLt, reg(result), imm(0), failed, go_on);
+  b().start(failed);
+  note_site(SiteKind::HelperFailed, bpf::helper_name(static_cast<int32_t>(helper)), reg(result));
+  b().jump(go_on);
+  b().start(go_on);
+}
+
+int64_t Lowering::read_helper(AddressSpace space, bool is_string) const {
+  if (space == AddressSpace::User) return is_string ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_user;
+  return is_string ? BPF_FUNC_probe_read_kernel_str : BPF_FUNC_probe_read_kernel;
+}
+
+// An address of unknown origin: kernel addresses have the top bit set on every 64-bit machine
+// that Linux runs on.
+void Lowering::by_space(AddressSpace space, Operand address, const std::function<void(AddressSpace)>& read) {
+  if (space != AddressSpace::None) return read(space);
+  int32_t kernel = b().new_block(), user = b().new_block(), done = b().new_block();
+  b().branch(ir::Compare::SLt, address, imm(0), kernel, user);
+  b().start(kernel);
+  read(AddressSpace::Kernel);
+  b().jump(done);
+  b().start(user);
+  read(AddressSpace::User);
+  b().jump(done);
+  b().start(done);
+}
+
+void Lowering::read_bytes(Address to, uint32_t size, const Location& from) {
+  if (from.space == AddressSpace::Bpf) return copy(to, from.address, size);
+  Operand source = reg(b().address_of(from.address));
+  by_space(from.space, source, [&](AddressSpace space) {
+    int64_t helper = read_helper(space, false);
+    check_read(b().call(helper, {reg(b().address_of(to)), imm(size), source}), helper);
+  });
+}
+
+static bool can_load_directly(const Location& from) {
+  return from.space == AddressSpace::Bpf || from.space == AddressSpace::Context || from.is_typed;
+}
+
+ir::Operand Lowering::read_scalar(const Location& from) {
+  uint32_t size = from.type->size;
+  if (from.bit_size) {
+    // The field's bits may straddle its declared type: read as many bytes as they touch.
+    uint32_t touched = (from.bit_offset + from.bit_size + 7u) / 8;
+    size = touched <= 1 ? 1 : touched <= 2 ? 2 : touched <= 4 ? 4 : 8;
+  }
+  Operand value;
+  if (can_load_directly(from)) {
+    value = reg(b().load(from.address, size));
+  } else {
+    Address cell = temp(8);
+    read_bytes(cell, size, from);
+    value = reg(b().load(cell, size));
+  }
+  if (from.bit_size) {
+    int64_t up = 64 - from.bit_offset - from.bit_size;
+    value = reg(b().alu(ir::Alu::Shl, value, imm(up)));
+    return reg(b().alu(is_signed(from.type) ? ir::Alu::Sar : ir::Alu::Shr, value, imm(64 - from.bit_size)));
+  }
+  return is_signed(from.type) && size < 8 ? narrow(value, from.type) : value;
+}
+
+ir::Operand Lowering::narrow(Operand value, const Type& type) {
+  if (type->size >= 8 || !is_scalar(type)) return value;
+  return reg(b().extend(value, type->size, is_signed(type)));
+}
+
+Value Lowering::read(const Location& location) {
+  if (is_scalar(location.type)) return scalar(location.type, read_scalar(location));
+  if (location.space == AddressSpace::Bpf) return memory(location.type, location.address);
+  Address to = temp(location.type->size);
+  read_bytes(to, location.type->size, location);
+  return memory(location.type, to);
+}
+
+void Lowering::copy(Address to, Address from, uint32_t size) {
+  if (to == from) return;
+  if (size > kMostInline) {
+    b().call(BPF_FUNC_probe_read_kernel, {reg(b().address_of(to)), imm(size), reg(b().address_of(from))});
+    return;
+  }
+  uint32_t done = 0;
+  for (uint32_t step : {8u, 4u, 2u, 1u})
+    for (; size - done >= step; done += step) b().store(to + done, step, reg(b().load(from + done, step)));
+}
+
+void Lowering::zero(Address to, uint32_t size) {
+  if (size > kMostInline) {
+    Reg zeros = b().map_value(image_.zeros(size));
+    b().call(BPF_FUNC_probe_read_kernel, {reg(b().address_of(to)), imm(size), reg(zeros)});
+    return;
+  }
+  uint32_t done = 0;
+  for (uint32_t step : {8u, 4u, 2u, 1u})
+    for (; size - done >= step; done += step) b().store(to + done, step, imm(0));
+}
+
+// Stores a value as another type of the same family: wider integers, longer strings, tuples of
+// such. Every byte of the target is written, so that equal values are equal bytes.
+void Lowering::store(const Value& value, Address to, const Type& type) {
+  if (is_scalar(type)) {
+    b().store(to, type->size, value.operand);
+    return;
+  }
+  if (is(type, Kind::Tuple) || is(type, Kind::Record)) return store_fields(value, to, type);
+  uint32_t size = std::min(value.type->size, type->size);
+  copy(to, value.address, size);
+  if (size < type->size) zero(to + size, type->size - size);
+}
+
+void Lowering::store_fields(const Value& value, Address to, const Type& type) {
+  uint32_t used = 0;
+  for (const Field& field : type->fields) used += field.type->size;
+  if (used < type->size) zero(to, type->size);
+  for (const Field& field : type->fields) {
+    const Field* from = find_field(value.type, field.name);
+    Location source{.type = from->type, .space = AddressSpace::Bpf, .address = value.address + from->offset};
+    store(read(source), to + field.offset, field.type);
+  }
+}
+
+}  // namespace flowtap

@@ -1,0 +1,127 @@
+// Statements and conditions.
+
+#include "lower/lowering.h"
+
+namespace flowtap {
+
+void Lowering::lower_stmt(const Stmt& stmt) {
+  b().set_span(stmt.span);
+  std::vector<Temp> before = temps_;
+  if (auto* n = std::get_if<ExprStmt>(&stmt.node)) {
+    lower(*n->expr);
+  } else if (auto* n = std::get_if<Assign>(&stmt.node)) {
+    lower_assign(*n);
+  } else if (auto* n = std::get_if<Let>(&stmt.node)) {
+    lower_let(stmt, *n);
+  } else if (auto* n = std::get_if<If>(&stmt.node)) {
+    lower_if(*n->condition, n->then, n->otherwise, n->is_comptime);
+  } else if (auto* n = std::get_if<While>(&stmt.node)) {
+    lower_while(stmt, *n);
+  } else if (auto* n = std::get_if<Unroll>(&stmt.node)) {
+    for (int64_t i = 0; i < *info(*n->count).value; i++) lower_block(n->body);
+  } else if (auto* n = std::get_if<ForRange>(&stmt.node)) {
+    lower_for_range(stmt, *n);
+  } else if (auto* n = std::get_if<ForMap>(&stmt.node)) {
+    lower_for_map(stmt, *n);
+  } else if (std::holds_alternative<Break>(stmt.node)) {
+    b().ret(imm(1));
+  } else if (std::holds_alternative<Continue>(stmt.node)) {
+    b().ret(imm(0));
+  } else if (auto* n = std::get_if<Return>(&stmt.node)) {
+    if (n->value) lower(*n->value);
+    lower_return();
+  } else if (auto* n = std::get_if<Block>(&stmt.node)) {
+    lower_block(*n);
+  }
+  // Temporaries of this statement are free again; those it made stay in the list.
+  for (size_t i = 0; i < temps_.size(); i++) temps_[i].is_used = i < before.size() && before[i].is_used;
+}
+
+// In a loop body: note that the whole probe ends, then stop the loop.
+void Lowering::lower_return() {
+  if (in_callback_) b().store(frame_cell(1), 8, imm(1));
+  b().ret(imm(in_callback_ ? 1 : 0));
+}
+
+void Lowering::lower_let(const Stmt& stmt, const Let& let) {
+  int variable = instance_.declares.at(&stmt);
+  if (let.value) store_variable(variable, *let.value);
+  else zero_variable(variable);
+}
+
+void Lowering::lower_assign(const Assign& assign) {
+  if (!assign.target) {
+    lower(*assign.value);
+    return;
+  }
+  if (assign.is_compound) return lower_compound(assign);
+  if (std::holds_alternative<Variable>(assign.target->node))
+    return store_variable(info(*assign.target).variable, *assign.value);
+  const Builtin* builtin = info(*assign.value).builtin;
+  if (builtin && builtin->has(kAggregation)) update_aggregation(*assign.target, *assign.value);
+  else store_map(*assign.target, *assign.value);
+}
+
+// $x op= e and @x[k] op= e.
+void Lowering::lower_compound(const Assign& assign) {
+  Operand right = lower_scalar(*assign.value);
+  if (std::holds_alternative<Variable>(assign.target->node)) {
+    int variable = info(*assign.target).variable;
+    const Type& type = image_.checked().variables[static_cast<size_t>(variable)].type;
+    Value old = load_variable(variable);
+    if (is(type, Kind::Pointer)) right = reg(b().alu(ir::Alu::Mul, right, imm(std::max(1u, type->element->size))));
+    return store_variable(variable, lower_arithmetic(assign.op, is(type, Kind::Pointer) ? int_type(8, false) : type, old.operand, right));
+  }
+  const Type& type = image_.checked().maps[static_cast<size_t>(info(*assign.target).map)].value;
+  change_map(*assign.target, [&](Address value) {
+    bool is_sum = assign.op == BinaryOp::Add || assign.op == BinaryOp::Subtract;
+    if (is_sum && type->size == 8) {
+      Operand delta = assign.op == BinaryOp::Add ? right : reg(b().negate(right));
+      return b().atomic_add(value, 8, delta);
+    }
+    Location old{.type = type, .space = AddressSpace::Bpf, .address = value};
+    Value result = lower_arithmetic(assign.op, type, read(old).operand, right);
+    b().store(value, type->size, result.operand);
+  });
+}
+
+void Lowering::lower_if(const Expr& condition, const Block& then, const Block& otherwise, bool is_comptime) {
+  if (is_comptime || info(condition).value) return lower_block(*info(condition).value ? then : otherwise);
+  bool has_else = !otherwise.stmts.empty();
+  int32_t yes = b().new_block(), no = b().new_block();
+  int32_t done = has_else ? b().new_block() : no;
+  lower_condition(condition, yes, no);
+  b().start(yes);
+  lower_block(then);
+  b().jump(done);
+  if (has_else) {
+    b().start(no);
+    lower_block(otherwise);
+    b().jump(done);
+  }
+  b().start(done);
+}
+
+// Branches on a condition; '&&', '||' and '!' become control flow.
+void Lowering::lower_condition(const Expr& condition, int32_t then, int32_t otherwise) {
+  if (auto* n = std::get_if<Binary>(&condition.node); n && !info(condition).value) {
+    bool is_and = n->op == BinaryOp::And, is_or = n->op == BinaryOp::Or;
+    if (is_and || is_or) {
+      int32_t second = b().new_block();
+      lower_condition(*n->left, is_and ? second : then, is_and ? otherwise : second);
+      b().start(second);
+      return lower_condition(*n->right, then, otherwise);
+    }
+    bool compares = n->op >= BinaryOp::Equal && n->op <= BinaryOp::GreaterEqual;
+    if (compares && is_scalar(type_of(*n->left)) && is_scalar(type_of(*n->right))) {
+      Operand left = lower_scalar(*n->left);
+      Operand right = lower_scalar(*n->right);
+      return b().branch(comparison(*n), left, right, then, otherwise);
+    }
+  }
+  if (auto* n = std::get_if<Unary>(&condition.node); n && n->op == UnaryOp::Not && !info(condition).value)
+    return lower_condition(*n->operand, otherwise, then);
+  b().branch(ir::Compare::Ne, lower_scalar(condition), imm(0), then, otherwise);
+}
+
+}  // namespace flowtap

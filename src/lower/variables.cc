@@ -1,0 +1,58 @@
+// Variables: scalars live in a register, or in the program's frame when a loop body shares them;
+// larger values live in a slot.
+
+#include "lower/lowering.h"
+
+namespace flowtap {
+
+ir::Address Lowering::frame_cell(int cell) {
+  return in_callback_ ? ir::at(frame_base_, cell * 8) : ir::in_slot(frame_slot_, cell * 8);
+}
+
+ir::Address Lowering::range_start(int variable) { return frame_cell(homes_.at(variable).start_cell); }
+
+ir::Address Lowering::variable_address(int variable) {
+  const VariableInfo& declared = image_.checked().variables[static_cast<size_t>(variable)];
+  Home& home = homes_[variable];
+  if (home.cell >= 0) return frame_cell(home.cell);
+  if (home.slot < 0) {
+    ir::Place place = declared.is_captured ? ir::Place::Scratch : ir::Place::Auto;
+    home.slot = b().new_slot((declared.type->size + 7) / 8 * 8, place);
+  }
+  return ir::in_slot(home.slot);
+}
+
+void Lowering::store_variable(int variable, const Value& value) {
+  const Type& type = image_.checked().variables[static_cast<size_t>(variable)].type;
+  Home& home = homes_[variable];
+  if (!is_scalar(type)) return store(value, variable_address(variable), type);
+  if (home.cell >= 0) return b().store(frame_cell(home.cell), 8, value.operand);
+  if (home.reg == ir::kNoReg) home.reg = b().new_reg();
+  b().assign(home.reg, value.operand);
+}
+
+void Lowering::store_variable(int variable, const Expr& value) {
+  const Type& type = image_.checked().variables[static_cast<size_t>(variable)].type;
+  if (is_scalar(type)) {
+    Operand operand = lower_scalar(value);
+    return store_variable(variable, scalar(type, narrow(operand, type)));
+  }
+  lower_into(value, variable_address(variable), type);
+}
+
+void Lowering::zero_variable(int variable) {
+  const Type& type = image_.checked().variables[static_cast<size_t>(variable)].type;
+  if (is_scalar(type)) store_variable(variable, scalar(type, imm(0)));
+  else zero(variable_address(variable), type->size);
+}
+
+Value Lowering::load_variable(int variable) {
+  const Type& type = image_.checked().variables[static_cast<size_t>(variable)].type;
+  Home& home = homes_[variable];
+  if (!is_scalar(type)) return memory(type, variable_address(variable));
+  if (home.cell >= 0) return scalar(type, reg(b().load(frame_cell(home.cell), 8)));
+  // A copy: the variable may change before this value is used, as in `$x++ + $x`.
+  return scalar(type, reg(b().move(reg(home.reg))));
+}
+
+}  // namespace flowtap
