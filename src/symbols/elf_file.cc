@@ -233,11 +233,12 @@ Status ElfFile::visit_symbols(const std::function<void(const ElfSymbol&)>& visit
   return Done{};
 }
 
-Status ElfFile::visit_all_symbols(const std::function<void(const ElfSymbol&)>& visit) const {
+Status ElfFile::visit_all_symbols(const std::function<void(const ElfSymbol&)>& visit,
+                                  const std::string& debug_directory) const {
   if (Status status = visit_symbols(visit); !status) return status;
   if (has_symbol_table_ || build_id_.size() < 4) return Done{};
   // A debug file that is missing or broken only means fewer names.
-  Result<ElfFile> debug = open(debug_path());
+  Result<ElfFile> debug = open(debug_path(debug_directory));
   if (debug && debug->build_id() == build_id_) (void)debug->visit_symbols(visit);
   return Done{};
 }

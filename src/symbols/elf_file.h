@@ -51,6 +51,8 @@ struct ElfSection {
 
 class ElfFile {
  public:
+  static constexpr const char* kDebugDirectory = "/usr/lib/debug";
+
   static Result<ElfFile> open(const std::string& path);
   // An image that is no file, such as the vdso. `name` is for messages.
   static Result<ElfFile> from_memory(std::vector<char> image, std::string name);
@@ -71,7 +73,8 @@ class ElfFile {
   // are seen twice. Names live until the visitor returns.
   Status visit_symbols(const std::function<void(const ElfSymbol&)>& visit) const;
   // The same, with those of the separate debug file when this file has no .symtab of its own.
-  Status visit_all_symbols(const std::function<void(const ElfSymbol&)>& visit) const;
+  Status visit_all_symbols(const std::function<void(const ElfSymbol&)>& visit,
+                           const std::string& debug_directory = kDebugDirectory) const;
   // Notes of the section of this name. Views live as long as the ElfFile.
   Status visit_notes(std::string_view section,
                      const std::function<void(const ElfNote&)>& visit) const;
@@ -82,8 +85,8 @@ class ElfFile {
   std::optional<ElfSymbol> find_object(std::string_view name) const;
 
   bool has_symbol_table() const { return has_symbol_table_; }  // .symtab, not only .dynsym
-  // Where distributions put the symbols they strip: DIR/.build-id/ab/cdef.debug
-  std::string debug_path(const std::string& directory = "/usr/lib/debug") const;
+  // Where distributions put the symbols they strip: DIRECTORY/.build-id/ab/cdef.debug
+  std::string debug_path(const std::string& directory = kDebugDirectory) const;
 
  private:
   struct Close {

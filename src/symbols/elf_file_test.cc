@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <random>
 
@@ -51,7 +52,7 @@ size_t append(std::vector<char>& image, const T& value) {
 // A library of one segment (file 0..0x1000 at 0x400000) with four symbols and a build id. The
 // template is over the two layouts of the same structs, which a function could not take.
 template <typename C>
-std::vector<char> make_image() {
+std::vector<char> make_image(bool is_stripped = false) {
   static constexpr char kNames[] =
       "\0.symtab\0.strtab\0.note.gnu.build-id\0work\0work@@V2\0table\0extern\0quick";
   auto name = [](const char* text) {
@@ -101,7 +102,7 @@ std::vector<char> make_image() {
     sections[i].sh_size = size;
     sections[i].sh_addralign = 4;
   };
-  fill(1, ".symtab", SHT_SYMTAB, symbols_at, sizeof symbols);
+  fill(1, ".symtab", is_stripped ? SHT_PROGBITS : SHT_SYMTAB, symbols_at, sizeof symbols);
   sections[1].sh_link = 2;
   sections[1].sh_entsize = sizeof(typename C::Sym);
   fill(2, ".strtab", SHT_STRTAB, names_at, sizeof kNames);
@@ -167,6 +168,24 @@ TEST(ElfFile, reads_both_classes) {
     EXPECT_FALSE(file->find_object("work"));
     EXPECT_FALSE(file->find_object("extern"));
   }
+}
+
+TEST(ElfFile, stripped_symbols_are_found_in_the_debug_file) {
+  std::string directory = testing::TempDir() + "elf_file_test.debug";
+  std::filesystem::create_directories(directory + "/.build-id/ab");
+  std::vector<char> whole = make_image<Elf64>();
+  std::ofstream(directory + "/.build-id/ab/cdef01.debug")
+      .write(whole.data(), static_cast<long>(whole.size()));
+  Result<ElfFile> file = ElfFile::from_memory(make_image<Elf64>(/*is_stripped=*/true), "image");
+  ASSERT_TRUE(file);
+  EXPECT_FALSE(file->has_symbol_table());
+  for (const std::string& place : {directory, std::string("/nonexistent")}) {
+    int symbols = 0;
+    auto count = [&](const ElfSymbol&) { symbols++; };
+    EXPECT_TRUE(file->visit_all_symbols(count, place));
+    EXPECT_EQ(symbols, place == directory ? 4 : 0);
+  }
+  std::filesystem::remove_all(directory);
 }
 
 TEST(ElfFile, segments_turn_addresses_into_offsets_and_back) {
