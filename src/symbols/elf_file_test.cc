@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <random>
 
+#include "base/test_directory.h"
 #include "base/text.h"
 
 // Looked up by name in the test program's own symbol table.
@@ -171,21 +170,18 @@ TEST(ElfFile, reads_both_classes) {
 }
 
 TEST(ElfFile, stripped_symbols_are_found_in_the_debug_file) {
-  std::string directory = testing::TempDir() + "elf_file_test.debug";
-  std::filesystem::create_directories(directory + "/.build-id/ab");
+  TestDirectory directory;
   std::vector<char> whole = make_image<Elf64>();
-  std::ofstream(directory + "/.build-id/ab/cdef01.debug")
-      .write(whole.data(), static_cast<long>(whole.size()));
+  directory.write(".build-id/ab/cdef01.debug", {whole.data(), whole.size()});
   Result<ElfFile> file = ElfFile::from_memory(make_image<Elf64>(/*is_stripped=*/true), "image");
   ASSERT_TRUE(file);
   EXPECT_FALSE(file->has_symbol_table());
-  for (const std::string& place : {directory, std::string("/nonexistent")}) {
+  for (const std::string& place : {directory.path(), std::string("/nonexistent")}) {
     int symbols = 0;
     auto count = [&](const ElfSymbol&) { symbols++; };
     EXPECT_TRUE(file->visit_all_symbols(count, place));
-    EXPECT_EQ(symbols, place == directory ? 4 : 0);
+    EXPECT_EQ(symbols, place == directory.path() ? 4 : 0);
   }
-  std::filesystem::remove_all(directory);
 }
 
 TEST(ElfFile, segments_turn_addresses_into_offsets_and_back) {
@@ -222,11 +218,10 @@ TEST(ElfFile, no_change_of_bytes_crashes_it) {
 }
 
 TEST(ElfFile, refuses_what_is_not_an_elf_file) {
-  std::string text_file = testing::TempDir() + "elf_file_test.txt";
-  std::ofstream(text_file) << "#!/bin/sh\necho hello, this is a script\n";
-  std::string empty_file = testing::TempDir() + "elf_file_test.empty";
-  std::ofstream(empty_file).close();
-  std::string pipe = testing::TempDir() + "elf_file_test.pipe";
+  TestDirectory directory;
+  std::string text_file = directory.write("script", "#!/bin/sh\necho hello, this is a script\n");
+  std::string empty_file = directory.write("empty", "");
+  std::string pipe = directory.path() + "/pipe";
   ::mkfifo(pipe.c_str(), 0600);
   struct {
     std::string path, expected;
@@ -242,19 +237,17 @@ TEST(ElfFile, refuses_what_is_not_an_elf_file) {
     ASSERT_FALSE(file) << c.path;
     EXPECT_EQ(file.error().message(), c.expected);
   }
-  ::unlink(pipe.c_str());
 }
 
 TEST(ElfFile, a_truncated_program_is_an_error_not_a_crash) {
   std::optional<std::string> whole = read_file("/proc/self/exe");
   ASSERT_TRUE(whole);
-  std::string path = testing::TempDir() + "elf_file_test.cut";
+  TestDirectory directory;
   for (size_t length :
        {size_t{20}, size_t{64}, size_t{1000}, whole->size() / 2, whole->size() - 9}) {
-    std::ofstream(path, std::ios::trunc).write(whole->data(), static_cast<long>(length));
+    std::string path = directory.write("cut", std::string_view(*whole).substr(0, length));
     EXPECT_FALSE(ElfFile::open(path)) << length;
   }
-  ::unlink(path.c_str());
 }
 
 TEST(ElfFile, knows_the_symbols_of_this_program) {

@@ -43,9 +43,7 @@ static bool is_elf(const std::string& path) {
   if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
   char magic[4] = {};
   std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
-  return std::string_view(magic, sizeof magic) ==
-         "\x7f"
-         "ELF";
+  return std::string_view(magic, sizeof magic) == "\177ELF";
 }
 
 static std::optional<std::string> link_target(const std::string& path) {

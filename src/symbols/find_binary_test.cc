@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
+#include "base/test_directory.h"
 #include "base/text.h"
 
 namespace flowtap {
@@ -18,21 +18,15 @@ namespace fs = std::filesystem;
 class FindBinary : public testing::Test {
  protected:
   void SetUp() override {
-    fs::remove_all(top_);
-    for (const char* directory : {"bin", "sbin", "lib"})
-      fs::create_directories(top_ + "/" + directory);
     for (const char* file : {"bin/one", "bin/two", "sbin/one", "lib/libx.so.1", "lib/libx.so.2",
                              "lib/libxy.so", "bin/.hidden"})
-      std::ofstream(top_ + "/" + file) << "\x7f"
-                                          "ELF"
-                                       << file;
-    std::ofstream(top_ + "/bin/script") << "#!/bin/sh\n";
+      directory_.write(file, "\177ELF");
+    directory_.write("bin/script", "#!/bin/sh\n");
     fs::create_symlink("one", top_ + "/bin/also_one");
     places_ = {.program_directories = {"", "relative", top_ + "/bin", top_ + "/sbin"},
                .linker_cache = "/nonexistent",
                .library_directories = {top_ + "/lib"}};
   }
-  void TearDown() override { fs::remove_all(top_); }
 
   // The paths below the tree, or the message.
   std::string find(std::string target) {
@@ -43,7 +37,8 @@ class FindBinary : public testing::Test {
     return text;
   }
 
-  std::string top_ = testing::TempDir() + "find_binary_test";
+  TestDirectory directory_;
+  const std::string& top_ = directory_.path();
   BinaryPlaces places_;
 };
 

@@ -4,15 +4,17 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include "base/test_directory.h"
 
 namespace flowtap {
 namespace {
 
-std::string file_with(const std::string& text) {
-  std::string path = testing::TempDir() + "kallsyms_test";
-  std::ofstream(path) << text;
-  return path;
+// Reads at once, so that the file may go.
+KernelSymbols symbols_in(std::string_view text) {
+  TestDirectory directory;
+  KernelSymbols symbols(directory.write("kallsyms", text));
+  (void)symbols.size();
+  return symbols;
 }
 
 const char* const kTable =
@@ -52,7 +54,7 @@ TEST(KernelSymbols, an_address_belongs_to_the_symbol_before_it) {
       {0x1004, "-"},  // a per-CPU offset is not an address
       {0, "-"},
   };
-  KernelSymbols symbols(file_with(kTable));
+  KernelSymbols symbols = symbols_in(kTable);
   for (const auto& c : cases) EXPECT_EQ(show(symbols.find(c.address)), c.expected) << c.address;
   EXPECT_EQ(symbols.size(), 9u);
 }
@@ -73,17 +75,17 @@ TEST(KernelSymbols, a_name_has_an_address) {
       {"fs_read", 0},
       {"", 0},
   };
-  KernelSymbols symbols(file_with(kTable));
+  KernelSymbols symbols = symbols_in(kTable);
   for (const auto& c : cases)
     EXPECT_EQ(symbols.address_of(c.name).value_or(0), c.expected) << c.name;
 }
 
 TEST(KernelSymbols, says_when_the_kernel_hides_its_addresses) {
-  KernelSymbols hidden(file_with("0000000000000000 T _stext\n0000000000000000 T vfs_read\n"));
+  KernelSymbols hidden = symbols_in("0000000000000000 T _stext\n0000000000000000 T vfs_read\n");
   EXPECT_TRUE(hidden.is_hidden());
   EXPECT_FALSE(hidden.address_of("vfs_read"));
   EXPECT_FALSE(hidden.find(0xffffffff81000000));
-  KernelSymbols shown(file_with(kTable));
+  KernelSymbols shown = symbols_in(kTable);
   EXPECT_FALSE(shown.is_hidden());
 }
 

@@ -6,8 +6,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
+#include "base/test_directory.h"
 
 namespace flowtap {
 namespace {
@@ -61,8 +60,8 @@ TEST(ProcessFiles, sees_this_process) {
 }
 
 TEST(ProcessFiles, the_inner_pid_is_the_last_one) {
-  std::string proc = testing::TempDir() + "process_maps_test";
-  std::filesystem::create_directories(proc + "/4711");
+  TestDirectory directory;
+  const std::string& proc = directory.path();
   struct {
     const char* status;
     pid_t expected;
@@ -73,7 +72,7 @@ TEST(ProcessFiles, the_inner_pid_is_the_last_one) {
       {"Name:\tx\n", 4711},
   };
   for (const auto& c : cases) {
-    std::ofstream(proc + "/4711/status", std::ios::trunc) << c.status;
+    directory.write("4711/status", c.status);
     EXPECT_EQ(ProcessFiles(4711, proc).inner_pid(), c.expected) << c.status;
   }
   EXPECT_EQ(ProcessFiles(4711, proc).path_from_here("/a/b"), proc + "/4711/root/a/b");

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
+
+#include "base/test_directory.h"
 
 extern "C" {
 __attribute__((noinline)) long user_symbols_test_function(long n) { return n * 3 + 1; }
@@ -29,25 +30,22 @@ uint64_t function_address() { return reinterpret_cast<uint64_t>(&user_symbols_te
 
 std::string own_path() { return fs::read_symlink("/proc/self/exe"); }
 
-// A /proc with one process, 4711, whose root directory is `root()`.
+// A /proc with one process, 4711, which calls itself 5 and whose root directory is `root()`.
 class MadeUpProcess {
  public:
   MadeUpProcess() {
-    fs::remove_all(proc_);
-    fs::create_directories(directory_ + "/root/tmp");
+    fs::create_directories(root());
     write("status", "NSpid:\t4711\t5\n");
   }
-  ~MadeUpProcess() { fs::remove_all(proc_); }
   void write(const std::string& name, const std::string& text) {
-    std::ofstream(directory_ + "/" + name, std::ios::trunc) << text;
+    directory_.write("4711/" + name, text);
   }
-  void end() { fs::remove_all(directory_); }
-  const std::string& proc() const { return proc_; }
-  std::string root() const { return directory_ + "/root"; }
+  void end() { fs::remove_all(proc() + "/4711"); }
+  const std::string& proc() const { return directory_.path(); }
+  std::string root() const { return proc() + "/4711/root"; }
 
  private:
-  std::string proc_ = testing::TempDir() + "user_symbols_test";
-  std::string directory_ = proc_ + "/4711";
+  TestDirectory directory_;
 };
 
 TEST(UserSymbols, names_functions_of_this_process) {
@@ -108,7 +106,7 @@ TEST(UserSymbols, files_are_found_in_the_root_of_the_process) {
 
   MadeUpProcess process;
   fs::create_symlink(own_path(), process.root() + "/program");
-  std::ofstream(process.root() + "/text") << "not an ELF file, though it is mapped";
+  process.write("root/text", "not an ELF file, though it is mapped");
   char line[200];
   std::snprintf(line, sizeof line, "10000000-20000000 r-xp %lx 08:01 77 /program\n",
                 code->file_offset);

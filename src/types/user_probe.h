@@ -24,7 +24,7 @@ struct UsdtArgument {
   uint32_t bytes = 8;
   bool is_signed = false;
   int64_t constant = 0;     // or displacement
-  std::string base, index;  // registers without '%': "rbp"
+  std::string base, index;  // registers without '%': "rbp"; in Memory either may be empty
   uint32_t scale = 1;
 
   bool operator==(const UsdtArgument&) const = default;
