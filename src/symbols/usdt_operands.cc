@@ -118,13 +118,15 @@ static bool parse_memory(std::string_view text, const UsdtOperandContext& contex
   return true;
 }
 
-// Cuts "-4@" off the operand. An 'f' after the number ("8f@%xmm0") marks a floating value.
+// Cuts "-4@" off the operand. An 'f' after the number ("8f@%rdx") marks a floating value, which
+// is taken as its bits.
 static bool take_size(std::string_view& operand, UsdtArgument& argument, bool& has_size) {
   size_t at = operand.find('@');
   has_size = at != operand.npos;
   if (!has_size) return true;
   std::string_view text = operand.substr(0, at);
   operand.remove_prefix(at + 1);
+  if (text.ends_with('f')) text.remove_suffix(1);
   std::optional<int64_t> size = parse_number(text);
   if (!size) return false;
   argument.is_signed = *size < 0;

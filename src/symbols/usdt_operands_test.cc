@@ -64,6 +64,9 @@ TEST(UsdtOperands, every_form_of_the_x86_assembler) {
       {"4@counter", "u32 [rip+2048]"},
       {"8@counter(,%rax,8)", "u64 [rip+rax*8+2048]"},
       {"8@16(%rip)", "u64 [rip+16]"},
+      // the bits of a floating value
+      {"8f@%rdx", "u64 rdx"},
+      {"-4f@8(%rbp)", "s32 [rbp+8]"},
       // without a size
       {"%rax", "u64 rax"},
       {"%eax", "u32 rax"},
