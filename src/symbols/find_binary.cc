@@ -192,16 +192,16 @@ static std::string root_of(const ProcessFiles& files) {
 
 Result<std::vector<std::string>> mapped_binaries(pid_t pid, const std::string& proc) {
   ProcessFiles files(pid, proc);
-  std::vector<Mapping> mappings = files.executable_mappings();
-  if (mappings.empty())
-    return Error{"process " + std::to_string(pid) + " does not exist, or may not be looked into"};
-  std::string root = root_of(files);
+  bool is_at_home = files.shares_our_root();
   std::vector<std::string> paths;
-  for (const Mapping& mapping : mappings) {
+  for (const Mapping& mapping : files.executable_mappings()) {
     if (!mapping.is_file()) continue;
-    std::string path = mapping.is_deleted ? files.mapped_file(mapping) : root + mapping.path;
+    bool needs_no_prefix = is_at_home && !mapping.is_deleted;
+    std::string path = needs_no_prefix ? mapping.path : files.file_of(mapping);
     if (is_elf(path)) paths.push_back(path);
   }
+  if (paths.empty())
+    return Error{"process " + std::to_string(pid) + " does not exist, or may not be looked into"};
   return each_file_once(paths);
 }
 

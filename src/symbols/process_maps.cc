@@ -99,13 +99,29 @@ pid_t ProcessFiles::inner_pid() const {
   return static_cast<pid_t>(number_of(last, 10).value_or(static_cast<uint64_t>(pid_)));
 }
 
-std::string ProcessFiles::mapped_file(const Mapping& mapping) const {
+// The kernel keeps a link to each mapped file, by the range of its mapping.
+std::string ProcessFiles::link_to_mapped(const Mapping& mapping) const {
   auto hex = [](uint64_t value) {
     char text[17];
     auto [end, error] = std::to_chars(text, text + sizeof text, value, 16);
     return std::string(text, end);
   };
   return directory_ + "/map_files/" + hex(mapping.begin) + "-" + hex(mapping.end);
+}
+
+static bool has_inode(const std::string& path, uint64_t inode) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0 && info.st_ino == inode;
+}
+
+std::string ProcessFiles::file_of(const Mapping& mapping) const {
+  if (mapping.is_deleted) return link_to_mapped(mapping);
+  std::string inside = path_from_here(mapping.path);
+  // The path in the list is one of ours if we can reach the file (the process is in a chroot), and
+  // it is all there is once the process has ended. The inode alone is compared: overlay file
+  // systems show one device in the list and another to stat().
+  bool is_ours = !has_inode(inside, mapping.inode) && has_inode(mapping.path, mapping.inode);
+  return is_ours ? mapping.path : inside;
 }
 
 }  // namespace flowtap

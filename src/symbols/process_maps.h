@@ -40,10 +40,12 @@ class ProcessFiles {
   bool shares_our_root() const;
   // Its id as itself sees it: the innermost of its pid namespaces.
   pid_t inner_pid() const;
-  // The file behind a mapping, even when it was deleted. Needs CAP_SYS_ADMIN.
-  std::string mapped_file(const Mapping& mapping) const;
+  // Where we can open the file behind a mapping. One that was deleted needs CAP_SYS_ADMIN.
+  std::string file_of(const Mapping& mapping) const;
 
  private:
+  std::string link_to_mapped(const Mapping& mapping) const;
+
   pid_t pid_;
   std::string directory_;
   std::string proc_;

@@ -3,6 +3,7 @@
 #include "symbols/process_maps.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -76,8 +77,26 @@ TEST(ProcessFiles, the_inner_pid_is_the_last_one) {
     EXPECT_EQ(ProcessFiles(4711, proc).inner_pid(), c.expected) << c.status;
   }
   EXPECT_EQ(ProcessFiles(4711, proc).path_from_here("/a/b"), proc + "/4711/root/a/b");
-  EXPECT_EQ(ProcessFiles(4711, proc).mapped_file({.begin = 0x1a00, .end = 0x2b00}),
-            proc + "/4711/map_files/1a00-2b00");
+}
+
+TEST(ProcessFiles, knows_where_to_open_a_mapped_file) {
+  TestDirectory directory;
+  std::string inside = directory.write("4711/root/program", "");
+  std::string outside = directory.write("program", "");
+  auto inode_of = [](const std::string& path) {
+    struct stat info {};
+    ::stat(path.c_str(), &info);
+    return info.st_ino;
+  };
+  ProcessFiles files(4711, directory.path());
+  Mapping mapping{.begin = 0x1a00, .end = 0x2b00, .inode = inode_of(inside), .path = "/program"};
+  EXPECT_EQ(files.file_of(mapping), inside);
+  mapping.is_deleted = true;
+  EXPECT_EQ(files.file_of(mapping), directory.path() + "/4711/map_files/1a00-2b00");
+  // In a chroot, or ended: the path is one of ours.
+  EXPECT_EQ(files.file_of({.inode = inode_of(outside), .path = outside}), outside);
+  // Not to be found anywhere.
+  EXPECT_EQ(files.file_of({.inode = 1, .path = "/x"}), directory.path() + "/4711/root/x");
 }
 
 }  // namespace

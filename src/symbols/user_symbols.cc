@@ -100,21 +100,10 @@ std::shared_ptr<const UserSymbols::Binary> UserSymbols::vdso() {
   return file ? keep(*file) : nullptr;
 }
 
-static bool has_inode(const std::string& path, uint64_t inode) {
-  struct stat info;
-  return ::stat(path.c_str(), &info) == 0 && info.st_ino == inode;
-}
-
 std::shared_ptr<const UserSymbols::Binary> UserSymbols::load_binary(pid_t pid,
                                                                     const Mapping& mapping) {
   if (mapping.path == kVdso) return vdso();
-  ProcessFiles files(pid, proc_);
-  std::string path = files.path_from_here(mapping.path);
-  if (mapping.is_deleted)
-    path = files.mapped_file(mapping);
-  else if (::access(path.c_str(), F_OK) != 0 && has_inode(mapping.path, mapping.inode))
-    path = mapping.path;  // the process has ended, its file is still there
-  Result<ElfFile> file = ElfFile::open(path);
+  Result<ElfFile> file = ElfFile::open(ProcessFiles(pid, proc_).file_of(mapping));
   return file ? keep(*file) : nullptr;
 }
 
@@ -126,7 +115,7 @@ std::shared_ptr<const UserSymbols::Binary> UserSymbols::binary_of(pid_t pid,
   if (known != by_file_.end()) return known->second;
   std::shared_ptr<const Binary> binary = load_binary(pid, mapping);
   // What cannot be opened now may be, through another process that has it mapped.
-  std::string path = ProcessFiles(pid, proc_).path_from_here(mapping.path);
+  std::string path = ProcessFiles(pid, proc_).file_of(mapping);
   if (binary || ::access(path.c_str(), F_OK) == 0) by_file_[id] = binary;
   return binary;
 }
