@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "types/type.h"
+#include "types/user_probe.h"
 
 namespace flowtap {
 
@@ -32,31 +33,6 @@ struct FunctionSignature {
   std::string module;       // where the id lives; empty for vmlinux
   std::vector<Field> args;
   Type result;              // none_type() for void
-};
-
-struct UserFunction {
-  std::string name;         // mangled
-  uint64_t address = 0;     // ELF virtual address
-  uint64_t file_offset = 0;
-  uint64_t size = 0;
-};
-
-// One argument of a USDT probe, from the note's assembler operand, e.g. "-4@8(%rbp)".
-struct UsdtArgument {
-  enum class Where : uint8_t { Constant, Register, Memory } where = Where::Constant;
-  uint32_t bytes = 8;
-  bool is_signed = false;
-  int64_t constant = 0;        // or displacement
-  std::string base, index;     // registers without '%': "rbp"
-  uint32_t scale = 1;
-};
-
-struct UsdtProbe {
-  std::string provider, name;
-  uint64_t address = 0;
-  uint64_t file_offset = 0;
-  uint64_t semaphore_offset = 0;  // in the file; 0 for none
-  std::vector<UsdtArgument> args;
 };
 
 enum class Feature : uint8_t { Btf, Kprobes, Fentry, KprobeMulti, UprobeMulti };

@@ -1,0 +1,192 @@
+// Reads the argument strings of USDT notes: what gcc would write as operands of an instruction,
+// each with the size of the C value, negative for a signed one. Way in: parse_usdt_arguments().
+//
+//   arguments    := { operand blank }
+//   operand      := [ size '@' ] ( '$' displacement | register | memory )
+//   memory       := displacement | [ displacement ] '(' [ register ] [ ',' register [ ',' scale ] ]
+//   ')' displacement := term { ( '+' | '-' ) term } term         := number | symbol register     :=
+//   '%' name
+//
+// A symbol is an address in the file, unknown until the program runs; but its distance from the
+// probe is fixed, so it is written relative to "rip", which is the probe's address when it fires.
+
+#include <charconv>
+
+#include "base/text.h"
+#include "symbols/usdt_notes.h"
+
+namespace flowtap {
+
+struct Register {
+  std::string name;  // of all its 64 bits
+  uint32_t bytes = 8;
+};
+
+// r8..r15, and their low parts r8d, r8w, r8b.
+static std::optional<Register> numbered_register(std::string_view name) {
+  if (name.size() < 2 || name[0] != 'r') return std::nullopt;
+  int number = 0;
+  auto [stop, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
+  if (error != std::errc() || number < 8 || number > 15) return std::nullopt;
+  std::string_view width(stop, static_cast<size_t>(name.data() + name.size() - stop));
+  std::string whole = "r" + std::to_string(number);
+  if (width.empty()) return Register{whole, 8};
+  if (width == "d") return Register{whole, 4};
+  if (width == "w") return Register{whole, 2};
+  if (width == "b") return Register{whole, 1};
+  return std::nullopt;
+}
+
+// The second bytes (%ah) are left out: they cannot be read by cutting the whole register short.
+static std::optional<Register> find_register(std::string_view name) {
+  static constexpr std::string_view kNames[][4] = {
+      {"rax", "eax", "ax", "al"},  {"rbx", "ebx", "bx", "bl"},  {"rcx", "ecx", "cx", "cl"},
+      {"rdx", "edx", "dx", "dl"},  {"rsi", "esi", "si", "sil"}, {"rdi", "edi", "di", "dil"},
+      {"rbp", "ebp", "bp", "bpl"}, {"rsp", "esp", "sp", "spl"}, {"rip", "eip", "ip", "-"},
+  };
+  for (const auto& names : kNames) {
+    for (size_t i = 0; i < 4; i++)
+      if (names[i] == name) return Register{std::string(names[0]), 8u >> i};
+  }
+  return numbered_register(name);
+}
+
+struct Displacement {
+  int64_t value = 0;
+  bool has_symbol = false;  // value is an address in the file
+};
+
+static std::optional<Displacement> parse_displacement(std::string_view text,
+                                                      const UsdtOperandContext& context) {
+  Displacement sum;
+  while (!text.empty()) {
+    bool is_negative = text[0] == '-';
+    if (text[0] == '-' || text[0] == '+') text.remove_prefix(1);
+    size_t end = text.find_first_of("+-");
+    std::string_view term = trim(text.substr(0, end));
+    text.remove_prefix(end == text.npos ? text.size() : end);
+    std::optional<int64_t> number = parse_number(term);
+    if (!number && !is_negative && !term.empty() && context.symbol_address) {
+      number = context.symbol_address(term);
+      sum.has_symbol = true;
+    }
+    if (!number) return std::nullopt;
+    // Unsigned, since addresses may wrap.
+    uint64_t signed_term = is_negative ? -static_cast<uint64_t>(*number) : *number;
+    sum.value = static_cast<int64_t>(static_cast<uint64_t>(sum.value) + signed_term);
+  }
+  return sum;
+}
+
+// The text between the parentheses: "%rbx", "%rbx,%rcx,4", ",%rax,8".
+static bool parse_base_and_index(std::string_view text, UsdtArgument& argument) {
+  std::vector<std::string> parts = split(text, ',');
+  if (parts.size() > 3) return false;
+  std::string* const names[] = {&argument.base, &argument.index};
+  for (size_t i = 0; i < 2 && i < parts.size(); i++) {
+    std::string_view part = trim(parts[i]);
+    if (part.empty()) continue;
+    if (part[0] != '%') return false;
+    std::optional<Register> found = find_register(part.substr(1));
+    if (!found) return false;
+    *names[i] = found->name;
+  }
+  if (parts.size() < 3) return true;
+  std::optional<int64_t> scale = parse_number(trim(parts[2]));
+  if (scale != 1 && scale != 2 && scale != 4 && scale != 8) return false;
+  argument.scale = static_cast<uint32_t>(*scale);
+  return true;
+}
+
+static bool parse_memory(std::string_view text, const UsdtOperandContext& context,
+                         UsdtArgument& argument) {
+  argument.where = UsdtArgument::Where::Memory;
+  size_t open = text.find('(');
+  std::optional<Displacement> displacement = parse_displacement(text.substr(0, open), context);
+  if (!displacement) return false;
+  argument.constant = displacement->value;
+  if (open != text.npos) {
+    if (text.back() != ')') return false;
+    if (!parse_base_and_index(text.substr(open + 1, text.size() - open - 2), argument))
+      return false;
+  }
+  if (!displacement->has_symbol) return true;
+  // "table(,%rax,8)" is absolute as well: what is added to a symbol is its distance from the probe.
+  if (!argument.base.empty() && argument.base != "rip") return false;
+  argument.base = "rip";
+  argument.constant -= static_cast<int64_t>(context.probe_address);
+  return true;
+}
+
+// Cuts "-4@" off the operand. An 'f' after the number ("8f@%rdx") marks a floating value, which
+// is taken as its bits.
+static bool take_size(std::string_view& operand, UsdtArgument& argument, bool& has_size) {
+  size_t at = operand.find('@');
+  has_size = at != operand.npos;
+  if (!has_size) return true;
+  std::string_view text = operand.substr(0, at);
+  operand.remove_prefix(at + 1);
+  if (text.ends_with('f')) text.remove_suffix(1);
+  std::optional<int64_t> size = parse_number(text);
+  if (!size) return false;
+  argument.is_signed = *size < 0;
+  int64_t bytes = *size < 0 ? -*size : *size;
+  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return false;
+  argument.bytes = static_cast<uint32_t>(bytes);
+  return true;
+}
+
+static bool parse_operand(std::string_view operand, const UsdtOperandContext& context,
+                          UsdtArgument& argument) {
+  bool has_size = false;
+  if (!take_size(operand, argument, has_size) || operand.empty()) return false;
+  if (operand[0] == '$') {
+    std::optional<Displacement> value = parse_displacement(operand.substr(1), context);
+    if (!value || operand.size() == 1) return false;
+    argument.constant = value->value;
+    return true;
+  }
+  if (operand[0] != '%') return parse_memory(operand, context, argument);
+  std::optional<Register> found = find_register(operand.substr(1));
+  if (!found) return false;
+  argument.where = UsdtArgument::Where::Register;
+  argument.base = found->name;
+  if (!has_size) argument.bytes = found->bytes;
+  return true;
+}
+
+// An operand that cannot be read keeps its place, and its text for the message: "xmm0". The text
+// must not look like a register that could be read.
+static UsdtArgument unreadable(std::string_view operand) {
+  std::string_view text = operand.substr(operand.find('@') + 1);  // npos + 1 is 0
+  if (text.starts_with('%')) text.remove_prefix(1);
+  if (text.empty() || find_register(text)) text = operand;
+  return {.where = UsdtArgument::Where::Register, .base = std::string(text)};
+}
+
+// Operands end at a blank, except within parentheses: "8@-8(%rbx, %rcx, 4)".
+static std::string_view take_operand(std::string_view& text) {
+  int depth = 0;
+  size_t end = 0;
+  for (; end < text.size() && (depth > 0 || text[end] != ' '); end++) {
+    if (text[end] == '(') depth++;
+    if (text[end] == ')') depth--;
+  }
+  std::string_view operand = text.substr(0, end);
+  text.remove_prefix(end);
+  return operand;
+}
+
+std::vector<UsdtArgument> parse_usdt_arguments(std::string_view text,
+                                               const UsdtOperandContext& context) {
+  std::vector<UsdtArgument> arguments;
+  for (text = trim(text); !text.empty(); text = trim(text)) {
+    std::string_view operand = take_operand(text);
+    UsdtArgument argument;
+    if (!parse_operand(operand, context, argument)) argument = unreadable(operand);
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
+}  // namespace flowtap
