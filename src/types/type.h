@@ -72,6 +72,7 @@ struct TypeData {
   std::vector<Field> fields;            // Tuple, Record, completed Struct (anonymous members flattened)
   std::shared_ptr<const std::vector<Enumerator>> enumerators;  // Enum
   int32_t definition = -1;              // Struct: the Target's own number for the definition
+  bool is_percpu = false;               // Pointer: an offset into each CPU's area, not an address
 
   // Parameters of stacks and aggregations.
   StackMode stack_mode = StackMode::Bpftrace;
