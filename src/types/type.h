@@ -52,6 +52,7 @@ struct Field {
   uint8_t bit_offset = 0;  // within the bytes at `offset`, for bit fields
   uint8_t bit_size = 0;    // 0: not a bit field
   bool is_data_loc = false;  // tracepoint __data_loc: a u32 (length << 16 | offset) into the record
+  bool is_rel_loc = false;   // with is_data_loc: that offset counts from the end of the u32 itself
 };
 
 struct Enumerator {
