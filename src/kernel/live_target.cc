@@ -80,6 +80,26 @@ std::optional<EnumConstant> LiveTarget::find_enumerator(std::string_view name) c
   return state_->types.find_enumerator(name);
 }
 
+std::vector<std::string> LiveTarget::type_names(std::string_view pattern) const {
+  std::vector<std::string> names;
+  state_->types.visit_all({}, [&](const LiveTypes::Source& source) {
+    std::vector<std::string> some = flowtap::type_names(*source.btf, pattern);
+    names.insert(names.end(), some.begin(), some.end());
+  });
+  sort_unique(names);
+  return names;
+}
+
+std::string LiveTarget::type_text(std::string_view name) const {
+  std::string text;
+  const LiveTypes::Source* found =
+      state_->types.search(fmt::format("text {}", name), {}, [&](const LiveTypes::Source& source) {
+        text = flowtap::type_text(*source.btf, name);
+        return !text.empty();
+      });
+  return found ? fmt::format("{}: {}", found->module, text) : text;
+}
+
 // --- tracepoints ------------------------------------------------------------------------------
 
 std::vector<std::string> LiveTarget::tracepoints(std::string_view category,
@@ -175,8 +195,8 @@ std::optional<uint64_t> LiveTarget::kernel_symbol(std::string_view name) const {
 
 bool LiveTarget::has(Feature feature) const {
   const LiveTypes::Source* vmlinux = state_->types.vmlinux();
-  auto has_function = [&](std::string_view name) {
-    return vmlinux && vmlinux->btf->find(name, BtfKind::Func) != 0;
+  auto has_struct = [&](std::string_view name) {
+    return vmlinux && vmlinux->btf->find(name, BtfKind::Struct) != 0;
   };
   switch (feature) {
     case Feature::Btf: return vmlinux != nullptr;
@@ -184,9 +204,9 @@ bool LiveTarget::has(Feature feature) const {
     case Feature::Fentry:
       if (!state_->has_fentry) state_->has_fentry = vmlinux && can_load_fentry(*vmlinux->btf);
       return *state_->has_fentry;
-    // Functions that are only compiled in when the kernel can do it.
-    case Feature::KprobeMulti: return has_function("bpf_kprobe_multi_link_attach");
-    case Feature::UprobeMulti: return has_function("bpf_uprobe_multi_link_attach");
+    // Structs that are compiled in only when the kernel can do it; the functions always exist.
+    case Feature::KprobeMulti: return has_struct("bpf_kprobe_multi_link");
+    case Feature::UprobeMulti: return has_struct("bpf_uprobe_multi_link");
   }
   return false;
 }

@@ -23,6 +23,8 @@ class LiveTarget : public Target {
   Type find_type(std::string_view name) const override;
   Type complete(const Type& type) const override;
   std::optional<EnumConstant> find_enumerator(std::string_view name) const override;
+  std::vector<std::string> type_names(std::string_view pattern) const override;
+  std::string type_text(std::string_view name) const override;
 
   std::vector<std::string> tracepoints(std::string_view category,
                                        std::string_view event) const override;

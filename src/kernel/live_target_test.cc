@@ -97,6 +97,15 @@ TEST_F(MadeUpMachine, a_forward_declaration_is_completed_from_where_the_definiti
   EXPECT_EQ(hidden->fields[0].name, "secret");
 }
 
+TEST_F(MadeUpMachine, types_are_listed_and_printed_with_their_module) {
+  LiveTarget target(options());
+  EXPECT_EQ(target.type_names("*hi*"), (Names{"struct hidden", "struct thing"}));
+  EXPECT_EQ(target.type_text("struct hidden"), "zmodule: struct hidden {\n\tint secret;\n};");
+  EXPECT_EQ(target.type_text("enum colour"), "vmlinux: enum colour {\n\tRED = 1,\n};");
+  EXPECT_EQ(target.type_text("union hidden"), "");
+  EXPECT_EQ(target.type_text("hidden"), "");
+}
+
 TEST_F(MadeUpMachine, signatures_name_the_module_they_are_from) {
   LiveTarget target(options());
   EXPECT_EQ(target.kernel_function("", "do_thing")->module, "");

@@ -21,6 +21,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "types/btf_c.h"
 
 namespace flowtap {
 namespace {
@@ -35,17 +36,18 @@ BtfType prototype(const Btf& btf, uint32_t function_id) {
 // `...` stands in BTF as a last parameter of type void.
 bool is_ellipsis(const BtfParam& param) { return param.type == 0 && param.name.empty(); }
 
-std::vector<Field> arguments(const BtfTypes& types, std::span<const BtfParam> params) {
-  std::vector<Field> args;
+void add_arguments(const BtfTypes& types, std::span<const BtfParam> params,
+                   FunctionSignature& signature) {
   uint32_t offset = 0;
   for (const BtfParam& param : params) {
     if (is_ellipsis(param)) break;
     Field arg{.name = std::string(param.name), .type = types.type(param.type), .offset = offset};
-    if (arg.name.empty()) arg.name = fmt::format("arg{}", args.size());
+    if (arg.name.empty()) arg.name = fmt::format("arg{}", signature.args.size());
     offset += static_cast<uint32_t>(align_up(std::max(1u, arg.type->size), 8));
-    args.push_back(std::move(arg));
+    signature.declarations.push_back(
+        fmt::format("{} {}", c_type_name(types.btf(), param.type), arg.name));
+    signature.args.push_back(std::move(arg));
   }
-  return args;
 }
 
 // Fills in names from a function with the same parameters, if there is one.
@@ -66,6 +68,16 @@ std::vector<std::string> names_where(const Btf& btf, std::string_view pattern, S
   return names;
 }
 
+std::string_view keyword_of(BtfKind kind) {
+  switch (kind) {
+    case BtfKind::Struct: return "struct";
+    case BtfKind::Union: return "union";
+    case BtfKind::Enum:
+    case BtfKind::Enum64: return "enum";
+    default: return {};
+  }
+}
+
 std::string_view after(std::string_view prefix, std::string_view name) {
   return name.starts_with(prefix) ? name.substr(prefix.size()) : std::string_view();
 }
@@ -77,9 +89,11 @@ std::optional<FunctionSignature> function_signature(const BtfTypes& types, std::
   uint32_t id = btf.find(name, BtfKind::Func);
   if (!id) return std::nullopt;
   BtfType proto = prototype(btf, id);
-  return FunctionSignature{.btf_id = static_cast<int32_t>(id),
-                           .args = arguments(types, btf.params(proto)),
-                           .result = types.type(proto.target)};
+  FunctionSignature signature{.btf_id = static_cast<int32_t>(id),
+                              .result = types.type(proto.target),
+                              .result_text = c_type_name(btf, proto.target)};
+  add_arguments(types, btf.params(proto), signature);
+  return signature;
 }
 
 std::optional<FunctionSignature> raw_tracepoint_signature(const BtfTypes& types,
@@ -92,18 +106,23 @@ std::optional<FunctionSignature> raw_tracepoint_signature(const BtfTypes& types,
   if (params.empty()) return std::nullopt;
   borrow_names(btf, fmt::format("__traceiter_{}", event), params);
   borrow_names(btf, fmt::format("__bpf_trace_{}", event), params);
-  return FunctionSignature{.btf_id = static_cast<int32_t>(id),
-                           .args = arguments(types, std::span(params).subspan(1)),
-                           .result = none_type()};
+  FunctionSignature signature{
+      .btf_id = static_cast<int32_t>(id), .result = none_type(), .result_text = "void"};
+  add_arguments(types, std::span(params).subspan(1), signature);
+  return signature;
 }
 
 std::optional<FunctionSignature> iterator_signature(const BtfTypes& types, std::string_view name) {
   uint32_t id = types.btf().find(fmt::format("{}{}", kIteratorPrefix, name), BtfKind::Func);
   Type context = types.find(fmt::format("struct bpf_iter__{}", name));
   if (!id || !context) return std::nullopt;
-  return FunctionSignature{.btf_id = static_cast<int32_t>(id),
-                           .args = types.complete(context)->fields,
-                           .result = int_type(4, true)};
+  FunctionSignature signature{.btf_id = static_cast<int32_t>(id),
+                              .args = types.complete(context)->fields,
+                              .result = int_type(4, true),
+                              .result_text = "int"};
+  for (const Field& arg : signature.args)
+    signature.declarations.push_back(fmt::format("{} {}", type_name(arg.type), arg.name));
+  return signature;
 }
 
 std::vector<std::string> function_names(const Btf& btf, std::string_view pattern) {
@@ -116,6 +135,28 @@ std::vector<std::string> raw_tracepoint_names(const Btf& btf, std::string_view p
   return names_where(btf, pattern, [](const BtfType& type) {
     return type.kind == BtfKind::Typedef ? after(kRawPrefix, type.name) : std::string_view();
   });
+}
+
+std::vector<std::string> type_names(const Btf& btf, std::string_view pattern) {
+  std::vector<std::string> names;
+  for (uint32_t id = btf.first_id(); id < btf.end_id(); id++) {
+    BtfType type = btf.type(id);
+    std::string_view keyword = keyword_of(type.kind);
+    if (keyword.empty() || type.name.empty()) continue;
+    std::string name = fmt::format("{} {}", keyword, type.name);
+    if (glob_match(pattern, name)) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+std::string type_text(const Btf& btf, std::string_view name) {
+  size_t space = std::min(name.find(' '), name.size());
+  for (BtfKind kind : {BtfKind::Struct, BtfKind::Union, BtfKind::Enum, BtfKind::Enum64}) {
+    if (keyword_of(kind) != name.substr(0, space)) continue;
+    uint32_t id = btf.find(trim(name.substr(space)), kind);
+    if (id) return c_definition(btf, id);
+  }
+  return {};
 }
 
 // Of the many functions named bpf_iter_*, the iterators are those with a context struct.

@@ -22,5 +22,10 @@ std::optional<FunctionSignature> iterator_signature(const BtfTypes& types, std::
 std::vector<std::string> function_names(const Btf& btf, std::string_view pattern);
 std::vector<std::string> raw_tracepoint_names(const Btf& btf, std::string_view pattern);
 std::vector<std::string> iterator_names(const Btf& btf);
+// "struct x", "union x", "enum x".
+std::vector<std::string> type_names(const Btf& btf, std::string_view pattern);
+
+// One of those in C, without the line's end; empty when this BTF does not have it.
+std::string type_text(const Btf& btf, std::string_view name);
 
 }  // namespace flowtap

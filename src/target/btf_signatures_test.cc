@@ -30,6 +30,9 @@ TEST(BtfSignatures, functions_have_arguments_in_eight_byte_slots) {
   BtfTypes types(*btf);
   EXPECT_EQ(print(function_signature(types, "work")),
             "#4 (int32 a @0; struct pair p @8; int32 arg2 @24; ) -> int32");
+  EXPECT_EQ(function_signature(types, "work")->declarations,
+            (std::vector<std::string>{"int a", "struct pair p", "int arg2"}));
+  EXPECT_EQ(function_signature(types, "work")->result_text, "int");
   EXPECT_EQ(print(function_signature(types, "play")), "nothing");
   EXPECT_EQ(function_names(*btf, "w*k"), std::vector<std::string>{"work"});
 }

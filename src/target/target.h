@@ -34,6 +34,8 @@ struct FunctionSignature {
   std::string module;       // where the id lives; empty for vmlinux
   std::vector<Field> args;
   Type result;              // none_type() for void
+  std::vector<std::string> declarations;  // of each argument, in C: "struct file * file"
+  std::string result_text;  // the result's type in C: "ssize_t"; "void" for none
 };
 
 struct UserFunction {
@@ -73,6 +75,10 @@ class Target {
   // the `space` set in the struct type, or Kernel when it is None.
   virtual Type complete(const Type& type) const = 0;
   virtual std::optional<EnumConstant> find_enumerator(std::string_view name) const = 0;
+  // For listings. The "struct x", "union x" and "enum x" that match a glob, sorted; and one of them
+  // in C, headed by where it is from: "vmlinux: struct x {...};". Empty: no such type.
+  virtual std::vector<std::string> type_names(std::string_view pattern) const = 0;
+  virtual std::string type_text(std::string_view name) const = 0;
 
   // --- kernel probes. Lists take globs and come sorted: "category:event" for tracepoints,
   // "module:function" for functions (module "vmlinux" for those of the kernel itself; an empty
