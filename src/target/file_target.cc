@@ -31,6 +31,14 @@ Type enum_of(const std::string& name, const std::vector<Enumerator>& values) {
   return enum_type(name, 4, is_signed, values);
 }
 
+// "char *buf" as listings write it: "char * buf".
+std::string spaced(const std::string& declaration) {
+  size_t star = declaration.rfind('*');
+  if (star == std::string::npos || declaration.substr(star + 1).starts_with(' '))
+    return declaration;
+  return declaration.substr(0, star + 1) + " " + declaration.substr(star + 1);
+}
+
 std::string module_of(const TargetFile::Function& function) {
   return function.module.empty() ? "vmlinux" : function.module;
 }
@@ -170,7 +178,6 @@ Result<FunctionSignature> FileTarget::signature(const TargetFile::Function& func
   FunctionSignature signature{.btf_id = function.id, .module = function.module};
   signature.result_text = function.result.empty() ? "void" : function.result;
   signature.result = parse_type_text(signature.result_text, finder(*this));
-  signature.declarations = function.args;
   uint32_t offset = 0;
   for (const std::string& arg : function.args) {
     std::optional<Field> field =
@@ -178,6 +185,7 @@ Result<FunctionSignature> FileTarget::signature(const TargetFile::Function& func
     if (!field)
       return Error{fmt::format("'{}' has an argument of unknown type: '{}'", function.name, arg)};
     offset += static_cast<uint32_t>(align_up(field->type->size, 8));
+    signature.declarations.push_back(spaced(arg));
     signature.args.push_back(std::move(*field));
   }
   return signature;
