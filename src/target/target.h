@@ -24,7 +24,9 @@ struct EnumConstant {
 struct TracepointFormat {
   uint32_t id = 0;
   uint32_t size = 0;  // bytes of the record's fixed part
+  // Type of a data_loc field: that of one element of the data it leads to.
   std::vector<Field> fields;
+  std::vector<std::string> declarations;  // of each field, in C: "const char * filename"
 };
 
 // Arguments of a kernel function or raw tracepoint, in order; offset is 8 * position in the context.
@@ -33,6 +35,8 @@ struct FunctionSignature {
   std::string module;       // where the id lives; empty for vmlinux
   std::vector<Field> args;
   Type result;              // none_type() for void
+  std::vector<std::string> declarations;  // of each argument, in C: "struct file * file"
+  std::string result_text;  // the result's type in C: "ssize_t"; "void" for none
 };
 
 enum class Feature : uint8_t { Btf, Kprobes, Fentry, KprobeMulti, UprobeMulti };
@@ -43,11 +47,18 @@ class Target {
 
   // --- types: "struct sock", "union u", "enum e", or a typedef such as "pid_t". Null: no such type.
   virtual Type find_type(std::string_view name) const = 0;
-  // The same struct with its fields; anonymous members are flattened, pointers carry `space`.
+  // The same struct with its fields; anonymous members are flattened. Pointers among them carry
+  // the `space` set in the struct type, or Kernel when it is None.
   virtual Type complete(const Type& type) const = 0;
   virtual std::optional<EnumConstant> find_enumerator(std::string_view name) const = 0;
+  // For listings. The "struct x", "union x" and "enum x" that match a glob, sorted; and one of them
+  // in C, headed by where it is from: "vmlinux: struct x {...};". Empty: no such type.
+  virtual std::vector<std::string> type_names(std::string_view pattern) const = 0;
+  virtual std::string type_text(std::string_view name) const = 0;
 
-  // --- kernel probes. Lists take globs and come sorted.
+  // --- kernel probes. Lists take globs and come sorted: "category:event" for tracepoints,
+  // "module:function" for functions (module "vmlinux" for those of the kernel itself; an empty
+  // pattern stands for any), the bare name for the others.
   virtual std::vector<std::string> tracepoints(std::string_view category, std::string_view event) const = 0;
   virtual Result<TracepointFormat> tracepoint(std::string_view category, std::string_view event) const = 0;
   virtual std::vector<std::string> raw_tracepoints(std::string_view event) const = 0;
@@ -55,7 +66,7 @@ class Target {
   virtual std::vector<std::string> kernel_functions(std::string_view module, std::string_view function) const = 0;
   virtual Result<FunctionSignature> kernel_function(std::string_view module, std::string_view function) const = 0;
   virtual std::vector<std::string> iterators() const = 0;  // "task", "tcp"...
-  virtual Result<FunctionSignature> iterator(std::string_view name) const = 0;  // args[0]: the context struct
+  virtual Result<FunctionSignature> iterator(std::string_view name) const = 0;  // args: members of the context
   virtual std::optional<uint64_t> kernel_symbol(std::string_view name) const = 0;
   virtual bool has(Feature feature) const = 0;
 

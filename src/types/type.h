@@ -52,6 +52,7 @@ struct Field {
   uint8_t bit_offset = 0;  // within the bytes at `offset`, for bit fields
   uint8_t bit_size = 0;    // 0: not a bit field
   bool is_data_loc = false;  // tracepoint __data_loc: a u32 (length << 16 | offset) into the record
+  bool is_rel_loc = false;   // with is_data_loc: that offset counts from the end of the u32 itself
 };
 
 struct Enumerator {
@@ -72,6 +73,7 @@ struct TypeData {
   std::vector<Field> fields;            // Tuple, Record, completed Struct (anonymous members flattened)
   std::shared_ptr<const std::vector<Enumerator>> enumerators;  // Enum
   int32_t definition = -1;              // Struct: the Target's own number for the definition
+  bool is_percpu = false;               // Pointer: an offset into each CPU's area, not an address
 
   // Parameters of stacks and aggregations.
   StackMode stack_mode = StackMode::Bpftrace;

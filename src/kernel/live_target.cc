@@ -1,0 +1,232 @@
+// LiveTarget: answers from /sys/kernel/btf, tracefs and /proc. Nothing is opened before it is asked
+// for: a script with a single interval probe never reads BTF at all.
+//
+// A kernel without BTF still has tracepoints: their formats name types that are then known only if
+// they are plain integers, and raw tracepoints are listed by the events that stand for them.
+
+#include "kernel/live_target.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/text.h"
+#include "kernel/live_features.h"
+#include "kernel/live_types.h"
+#include "kernel/machine.h"
+#include "kernel/tracefs.h"
+#include "target/btf_signatures.h"
+#include "target/tracefs_format.h"
+
+namespace flowtap {
+
+struct LiveTarget::State {
+  LiveTypes types;
+  std::string tracefs_directory;
+  std::optional<Result<Tracefs>> tracefs;  // set once looked for
+  std::optional<bool> has_fentry;
+
+  const Result<Tracefs>& find_tracefs() {
+    if (!tracefs)
+      tracefs = tracefs_directory.empty() ? Tracefs::find() : Tracefs(tracefs_directory);
+    return *tracefs;
+  }
+};
+
+LiveTarget::LiveTarget(LiveTargetOptions options)
+    : state_(new State{.types = LiveTypes(std::move(options.btf_directory)),
+                       .tracefs_directory = std::move(options.tracefs_directory)}) {}
+
+LiveTarget::~LiveTarget() = default;
+
+namespace {
+
+using Read = std::optional<FunctionSignature> (*)(const BtfTypes&, std::string_view);
+
+// A signature from the first BTF that has one. `what` is the question, for the message.
+Result<FunctionSignature> find_signature(LiveTypes& types, std::string_view what,
+                                         std::string_view module, std::string_view name,
+                                         Read read) {
+  std::optional<FunctionSignature> found;
+  const LiveTypes::Source* source = types.search(fmt::format("{} {}:{}", what, module, name),
+                                                 module, [&](const LiveTypes::Source& source) {
+                                                   found = read(*source.types, name);
+                                                   return found.has_value();
+                                                 });
+  if (!types.vmlinux())
+    return Error{
+        fmt::format("cannot type the arguments of {} '{}': this kernel has no BTF", what, name)};
+  if (!found) return Error{fmt::format("no {} '{}' in the kernel's BTF", what, name)};
+  if (source != types.vmlinux()) found->module = source->module;
+  return *found;
+}
+
+void sort_unique(std::vector<std::string>& names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+}
+
+}  // namespace
+
+// --- types ------------------------------------------------------------------------------------
+
+Type LiveTarget::find_type(std::string_view name) const { return state_->types.find(name); }
+
+Type LiveTarget::complete(const Type& type) const { return state_->types.complete(type); }
+
+std::optional<EnumConstant> LiveTarget::find_enumerator(std::string_view name) const {
+  return state_->types.find_enumerator(name);
+}
+
+std::vector<std::string> LiveTarget::type_names(std::string_view pattern) const {
+  std::vector<std::string> names;
+  state_->types.visit_all({}, [&](const LiveTypes::Source& source) {
+    std::vector<std::string> some = flowtap::type_names(*source.btf, pattern);
+    names.insert(names.end(), some.begin(), some.end());
+  });
+  sort_unique(names);
+  return names;
+}
+
+std::string LiveTarget::type_text(std::string_view name) const {
+  std::string text;
+  const LiveTypes::Source* found =
+      state_->types.search(fmt::format("text {}", name), {}, [&](const LiveTypes::Source& source) {
+        text = flowtap::type_text(*source.btf, name);
+        return !text.empty();
+      });
+  return found ? fmt::format("{}: {}", found->module, text) : text;
+}
+
+// --- tracepoints ------------------------------------------------------------------------------
+
+std::vector<std::string> LiveTarget::tracepoints(std::string_view category,
+                                                 std::string_view event) const {
+  const Result<Tracefs>& tracefs = state_->find_tracefs();
+  return tracefs ? tracefs->events(category, event) : std::vector<std::string>();
+}
+
+Result<TracepointFormat> LiveTarget::tracepoint(std::string_view category,
+                                                std::string_view event) const {
+  const Result<Tracefs>& tracefs = state_->find_tracefs();
+  if (!tracefs) return tracefs.error();
+  Result<std::string> text = tracefs->format(category, event);
+  if (!text) return text.error();
+  return parse_tracepoint_format(*text, [this](std::string_view name) { return find_type(name); });
+}
+
+std::vector<std::string> LiveTarget::raw_tracepoints(std::string_view event) const {
+  std::vector<std::string> names;
+  if (state_->types.vmlinux()) {
+    if (!has_glob(event)) {
+      if (raw_tracepoint(event)) names.emplace_back(event);
+      return names;
+    }
+    state_->types.visit_all({}, [&](const LiveTypes::Source& source) {
+      std::vector<std::string> some = raw_tracepoint_names(*source.btf, event);
+      names.insert(names.end(), some.begin(), some.end());
+    });
+  } else {
+    for (const std::string& name : tracepoints("*", event))
+      // sys_enter_read and the like are made up from raw_syscalls:sys_enter.
+      if (!name.starts_with("syscalls:")) names.push_back(name.substr(name.find(':') + 1));
+  }
+  sort_unique(names);
+  return names;
+}
+
+Result<FunctionSignature> LiveTarget::raw_tracepoint(std::string_view event) const {
+  return find_signature(state_->types, "raw tracepoint", {}, event, raw_tracepoint_signature);
+}
+
+// --- functions and iterators --------------------------------------------------------------------
+
+// For a single name the BTF is asked first: the list of traceable functions takes the kernel tens
+// of milliseconds to print, and attaching is the only sure test anyway.
+std::vector<std::string> LiveTarget::kernel_functions(std::string_view module,
+                                                      std::string_view function) const {
+  std::vector<std::string> names;
+  if (!has_glob(function)) {
+    Result<FunctionSignature> found = kernel_function(module, function);
+    if (found)
+      return {fmt::format("{}:{}", found->module.empty() ? "vmlinux" : found->module, function)};
+  }
+  auto take = [&](std::string_view owner, std::string_view name) {
+    bool matches = (module.empty() || glob_match(module, owner)) && glob_match(function, name);
+    if (matches) names.push_back(fmt::format("{}:{}", owner, name));
+  };
+  const Result<Tracefs>& tracefs = state_->find_tracefs();
+  if (!tracefs || !tracefs->traceable_functions(take)) {
+    state_->types.visit_all(module, [&](const LiveTypes::Source& source) {
+      for (const std::string& name : function_names(*source.btf, function))
+        take(source.module, name);
+    });
+  }
+  sort_unique(names);
+  return names;
+}
+
+Result<FunctionSignature> LiveTarget::kernel_function(std::string_view module,
+                                                      std::string_view function) const {
+  return find_signature(state_->types, "kernel function", module, function, function_signature);
+}
+
+std::vector<std::string> LiveTarget::iterators() const {
+  std::vector<std::string> names;
+  state_->types.visit_all({}, [&](const LiveTypes::Source& source) {
+    std::vector<std::string> some = iterator_names(*source.btf);
+    names.insert(names.end(), some.begin(), some.end());
+  });
+  sort_unique(names);
+  return names;
+}
+
+Result<FunctionSignature> LiveTarget::iterator(std::string_view name) const {
+  return find_signature(state_->types, "iterator", {}, name, iterator_signature);
+}
+
+// --- the rest -----------------------------------------------------------------------------------
+
+std::optional<uint64_t> LiveTarget::kernel_symbol(std::string_view name) const {
+  return find_kernel_symbol(name);
+}
+
+bool LiveTarget::has(Feature feature) const {
+  const LiveTypes::Source* vmlinux = state_->types.vmlinux();
+  auto has_struct = [&](std::string_view name) {
+    return vmlinux && vmlinux->btf->find(name, BtfKind::Struct) != 0;
+  };
+  switch (feature) {
+    case Feature::Btf: return vmlinux != nullptr;
+    case Feature::Kprobes: return has_perf_source("kprobe");
+    case Feature::Fentry:
+      if (!state_->has_fentry) state_->has_fentry = vmlinux && can_load_fentry(*vmlinux->btf);
+      return *state_->has_fentry;
+    // Structs that are compiled in only when the kernel can do it; the functions always exist.
+    case Feature::KprobeMulti: return has_struct("bpf_kprobe_multi_link");
+    case Feature::UprobeMulti: return has_struct("bpf_uprobe_multi_link");
+  }
+  return false;
+}
+
+Result<std::vector<std::string>> LiveTarget::binaries(std::string_view) const {
+  return Error{"not available yet"};
+}
+
+Result<std::vector<UserFunction>> LiveTarget::user_functions(const std::string&) const {
+  return Error{"not available yet"};
+}
+
+Result<std::vector<UsdtProbe>> LiveTarget::usdt_probes(const std::string&) const {
+  return Error{"not available yet"};
+}
+
+std::optional<uint64_t> LiveTarget::cgroup_id(const std::string& path) const {
+  return find_cgroup_id(path);
+}
+
+uint32_t LiveTarget::cpus() const { return count_cpus(); }
+
+}  // namespace flowtap

@@ -1,0 +1,56 @@
+#pragma once
+// LiveTarget: the running machine as the compiler sees it.
+
+#include <memory>
+#include <string>
+
+#include "target/target.h"
+
+namespace flowtap {
+
+struct LiveTargetOptions {
+  // Empty hides BTF, to try what a kernel without it can do.
+  std::string btf_directory = "/sys/kernel/btf";
+  // Empty: wherever it is mounted.
+  std::string tracefs_directory;
+};
+
+class LiveTarget : public Target {
+ public:
+  explicit LiveTarget(LiveTargetOptions options = {});
+  ~LiveTarget() override;
+
+  Type find_type(std::string_view name) const override;
+  Type complete(const Type& type) const override;
+  std::optional<EnumConstant> find_enumerator(std::string_view name) const override;
+  std::vector<std::string> type_names(std::string_view pattern) const override;
+  std::string type_text(std::string_view name) const override;
+
+  std::vector<std::string> tracepoints(std::string_view category,
+                                       std::string_view event) const override;
+  Result<TracepointFormat> tracepoint(std::string_view category,
+                                      std::string_view event) const override;
+  std::vector<std::string> raw_tracepoints(std::string_view event) const override;
+  Result<FunctionSignature> raw_tracepoint(std::string_view event) const override;
+  std::vector<std::string> kernel_functions(std::string_view module,
+                                            std::string_view function) const override;
+  Result<FunctionSignature> kernel_function(std::string_view module,
+                                            std::string_view function) const override;
+  std::vector<std::string> iterators() const override;
+  Result<FunctionSignature> iterator(std::string_view name) const override;
+  std::optional<uint64_t> kernel_symbol(std::string_view name) const override;
+  bool has(Feature feature) const override;
+
+  Result<std::vector<std::string>> binaries(std::string_view target) const override;
+  Result<std::vector<UserFunction>> user_functions(const std::string& path) const override;
+  Result<std::vector<UsdtProbe>> usdt_probes(const std::string& path) const override;
+
+  std::optional<uint64_t> cgroup_id(const std::string& path) const override;
+  uint32_t cpus() const override;
+
+ private:
+  struct State;  // what has been loaded so far; questions are const, loading is not
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace flowtap

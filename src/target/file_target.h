@@ -1,0 +1,50 @@
+#pragma once
+// FileTarget: a machine described by a text file, so that the compiler's tests give the same
+// bytes everywhere. The form of the text is at the head of target_file.cc.
+
+#include "target/target.h"
+#include "target/target_file.h"
+
+namespace flowtap {
+
+class FileTarget : public Target {
+ public:
+  static Result<FileTarget> parse(std::string_view text);
+
+  Type find_type(std::string_view name) const override;
+  Type complete(const Type& type) const override;
+  std::optional<EnumConstant> find_enumerator(std::string_view name) const override;
+  std::vector<std::string> type_names(std::string_view pattern) const override;
+  std::string type_text(std::string_view name) const override;
+
+  std::vector<std::string> tracepoints(std::string_view category,
+                                       std::string_view event) const override;
+  Result<TracepointFormat> tracepoint(std::string_view category,
+                                      std::string_view event) const override;
+  std::vector<std::string> raw_tracepoints(std::string_view event) const override;
+  Result<FunctionSignature> raw_tracepoint(std::string_view event) const override;
+  std::vector<std::string> kernel_functions(std::string_view module,
+                                            std::string_view function) const override;
+  Result<FunctionSignature> kernel_function(std::string_view module,
+                                            std::string_view function) const override;
+  std::vector<std::string> iterators() const override;
+  Result<FunctionSignature> iterator(std::string_view name) const override;
+  std::optional<uint64_t> kernel_symbol(std::string_view name) const override;
+  bool has(Feature feature) const override { return file_.features.contains(feature); }
+
+  Result<std::vector<std::string>> binaries(std::string_view target) const override;
+  Result<std::vector<UserFunction>> user_functions(const std::string& path) const override;
+  Result<std::vector<UsdtProbe>> usdt_probes(const std::string& path) const override;
+
+  std::optional<uint64_t> cgroup_id(const std::string& path) const override;
+  uint32_t cpus() const override { return file_.cpus; }
+
+ private:
+  Status check() const;
+  std::optional<Field> field_of(const TargetFile::Member& member, AddressSpace space) const;
+  Result<FunctionSignature> signature(const TargetFile::Function& function) const;
+
+  TargetFile file_;
+};
+
+}  // namespace flowtap

@@ -1,0 +1,265 @@
+// BTF reader: bytes of /sys/kernel/btf/* -> type records by id and by name.
+// Way in: Btf::parse(). A BTF blob is a header, a run of type records, and a run of strings:
+//
+//   0      2   3   4        8         12        16        20       24
+//   | magic|ver|flg| hdr_len| type_off| type_len| str_off | str_len| ...types... | ...strings... |
+//
+// A record is twelve bytes and then, by kind, some more; it has no number of its own, its id is
+// its position. So one pass notes where each record starts, and a second hashes the names. Both
+// tables are plain u32 arrays: a kernel has 130 000 types and the whole process few megabytes.
+//
+// A module's BTF is "split": ids and string offsets below those of its base mean the base's.
+//
+// After parse() every record lies inside the section and every string ends in it, so that readers
+// need not check again. References between types are not checked here: type() gives void for them.
+
+#include "types/btf.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+namespace flowtap {
+namespace {
+
+constexpr uint16_t kMagic = 0xeb9f;
+constexpr size_t kHeaderSize = 24;
+constexpr size_t kRecordSize = 12;
+constexpr uint32_t kMemberSize = 12, kParamSize = 8, kEnumSize = 8, kEnum64Size = 12;
+
+Error malformed(std::string_view why) { return Error{fmt::format("malformed BTF: {}", why)}; }
+
+// Bytes that follow the common part of a record, or nothing for a kind unknown to us.
+std::optional<uint64_t> extra_size(BtfKind kind, uint64_t vlen) {
+  switch (kind) {
+    case BtfKind::Int:
+    case BtfKind::Var:
+    case BtfKind::DeclTag: return 4;
+    case BtfKind::Array: return 12;
+    case BtfKind::Struct:
+    case BtfKind::Union: return vlen * kMemberSize;
+    case BtfKind::Enum: return vlen * kEnumSize;
+    case BtfKind::Enum64: return vlen * kEnum64Size;
+    case BtfKind::FuncProto: return vlen * kParamSize;
+    case BtfKind::DataSec: return vlen * 12;
+    case BtfKind::Ptr:
+    case BtfKind::Fwd:
+    case BtfKind::Typedef:
+    case BtfKind::Volatile:
+    case BtfKind::Const:
+    case BtfKind::Restrict:
+    case BtfKind::Func:
+    case BtfKind::Float:
+    case BtfKind::TypeTag: return 0;
+    case BtfKind::Void: break;  // id 0 has no record
+  }
+  return std::nullopt;
+}
+
+// The second word of a record: vlen in bits 0-15, kind in 24-28, kind_flag in 31.
+BtfKind kind_of(uint32_t info) { return static_cast<BtfKind>(info >> 24 & 0x1f); }
+uint32_t vlen_of(uint32_t info) { return info & 0xffff; }
+
+bool has_size(BtfKind kind) {
+  switch (kind) {
+    case BtfKind::Int:
+    case BtfKind::Struct:
+    case BtfKind::Union:
+    case BtfKind::Enum:
+    case BtfKind::Enum64:
+    case BtfKind::DataSec:
+    case BtfKind::Float: return true;
+    default: return false;
+  }
+}
+
+// A section named by the header, if it lies inside the bytes.
+std::optional<Bytes> section(Bytes bytes, uint64_t header_size, size_t field) {
+  uint64_t offset = header_size + load<uint32_t>(bytes, field);
+  uint64_t size = load<uint32_t>(bytes, field + 4);
+  if (offset > bytes.size() || size > bytes.size() - offset) return std::nullopt;
+  return bytes.subspan(offset, size);
+}
+
+}  // namespace
+
+Result<Btf> Btf::parse(Bytes bytes, const Btf* base) {
+  if (bytes.size() < kHeaderSize) return malformed("shorter than its header");
+  if (load<uint16_t>(bytes) != kMagic) return malformed("wrong magic or byte order");
+  if (load<uint8_t>(bytes, 2) != 1) return malformed("version is not 1");
+  uint32_t header_size = load<uint32_t>(bytes, 4);
+  std::optional<Bytes> types = section(bytes, header_size, 8);
+  std::optional<Bytes> strings = section(bytes, header_size, 16);
+  if (header_size < kHeaderSize || !types || !strings) return malformed("a section lies outside");
+  if (!strings->empty() && strings->back() != std::byte{0}) return malformed("open last string");
+
+  Btf btf;
+  btf.base_ = base;
+  btf.types_ = *types;
+  btf.strings_ = *strings;
+  if (base) {
+    btf.first_id_ = base->end_id();
+    btf.first_string_ = base->first_string_ + static_cast<uint32_t>(base->strings_.size());
+  }
+  Status indexed = btf.index_types();
+  if (!indexed) return indexed.error();
+  btf.index_names();
+  return btf;
+}
+
+Status Btf::index_types() {
+  // Kernel records take 40 bytes on average; a wrong guess only costs a reallocation.
+  offsets_.reserve(types_.size() / 32 + 2);
+  uint64_t offset = 0;
+  while (offset < types_.size()) {
+    if (types_.size() - offset < kRecordSize) return malformed("truncated type");
+    uint32_t info = load<uint32_t>(types_, offset + 4);
+    std::optional<uint64_t> extra = extra_size(kind_of(info), vlen_of(info));
+    if (!extra) return malformed(fmt::format("type of unknown kind {}", info >> 24 & 0x1f));
+    if (*extra > types_.size() - offset - kRecordSize) return malformed("truncated type");
+    offsets_.push_back(static_cast<uint32_t>(offset));
+    offset += kRecordSize + *extra;
+  }
+  offsets_.push_back(static_cast<uint32_t>(offset));
+  return Done{};
+}
+
+// Backwards, so that of two types with one name the first is found first.
+void Btf::index_names() {
+  uint32_t count = end_id() - first_id_;
+  buckets_.assign(std::bit_ceil(count / 2 + 1), 0);
+  next_.assign(count, 0);
+  for (uint32_t i = count; i-- > 0;) {
+    std::string_view name = text(load<uint32_t>(types_, offsets_[i]));
+    if (name.empty()) continue;
+    uint32_t& head = buckets_[bucket_of(name)];
+    next_[i] = head;
+    head = i + 1;
+  }
+}
+
+// FNV-1a.
+uint32_t Btf::bucket_of(std::string_view name) const {
+  uint32_t hash = 2166136261u;
+  for (char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return hash & static_cast<uint32_t>(buckets_.size() - 1);
+}
+
+std::string_view Btf::text(uint32_t offset) const {
+  if (base_ && offset < first_string_) return base_->text(offset);
+  offset -= first_string_;
+  if (offset >= strings_.size()) return {};
+  return reinterpret_cast<const char*>(strings_.data()) + offset;
+}
+
+Bytes Btf::record(uint32_t id) const {
+  if (base_ && id < first_id_) return base_->record(id);
+  if (id < first_id_ || id >= end_id()) return {};
+  uint32_t i = id - first_id_;
+  return types_.subspan(offsets_[i], offsets_[i + 1] - offsets_[i]);
+}
+
+BtfType Btf::type(uint32_t id) const {
+  Bytes bytes = record(id);
+  if (bytes.empty()) return {};
+  uint32_t info = load<uint32_t>(bytes, 4);
+  uint32_t size_or_target = load<uint32_t>(bytes, 8);
+  BtfType type{.kind = kind_of(info), .kind_flag = (info >> 31) != 0, .vlen = vlen_of(info)};
+  type.name = text(load<uint32_t>(bytes));
+  type.extra = bytes.subspan(kRecordSize);
+  (has_size(type.kind) ? type.size : type.target) = size_or_target;
+  return type;
+}
+
+std::vector<BtfMember> Btf::members(const BtfType& type) const {
+  std::vector<BtfMember> members;
+  if (type.kind != BtfKind::Struct && type.kind != BtfKind::Union) return members;
+  members.reserve(type.vlen);
+  for (uint32_t i = 0; i < type.vlen; i++) {
+    size_t at = size_t{i} * kMemberSize;
+    uint32_t offset = load<uint32_t>(type.extra, at + 8);
+    BtfMember member{.name = text(load<uint32_t>(type.extra, at)),
+                     .type = load<uint32_t>(type.extra, at + 4),
+                     .bit_offset = offset};
+    if (type.kind_flag) {
+      member.bit_size = offset >> 24;
+      member.bit_offset = offset & 0xffffff;
+    }
+    members.push_back(member);
+  }
+  return members;
+}
+
+std::vector<BtfParam> Btf::params(const BtfType& type) const {
+  std::vector<BtfParam> params;
+  if (type.kind != BtfKind::FuncProto) return params;
+  params.reserve(type.vlen);
+  for (uint32_t i = 0; i < type.vlen; i++) {
+    size_t at = size_t{i} * kParamSize;
+    params.push_back({text(load<uint32_t>(type.extra, at)), load<uint32_t>(type.extra, at + 4)});
+  }
+  return params;
+}
+
+static int64_t enum_value(const BtfType& type, uint32_t i) {
+  if (type.kind == BtfKind::Enum64) return load<int64_t>(type.extra, size_t{i} * kEnum64Size + 4);
+  size_t at = size_t{i} * kEnumSize + 4;
+  return type.kind_flag ? load<int32_t>(type.extra, at) : int64_t{load<uint32_t>(type.extra, at)};
+}
+
+static uint32_t enumerator_name(const BtfType& type, uint32_t i) {
+  return load<uint32_t>(type.extra,
+                        size_t{i} * (type.kind == BtfKind::Enum64 ? kEnum64Size : kEnumSize));
+}
+
+static bool is_enum(const BtfType& type) {
+  return type.kind == BtfKind::Enum || type.kind == BtfKind::Enum64;
+}
+
+std::vector<BtfEnumerator> Btf::enumerators(const BtfType& type) const {
+  std::vector<BtfEnumerator> values;
+  if (!is_enum(type)) return values;
+  values.reserve(type.vlen);
+  for (uint32_t i = 0; i < type.vlen; i++)
+    values.push_back({text(enumerator_name(type, i)), enum_value(type, i)});
+  return values;
+}
+
+// The word after an Int: bits in 0-7, bit offset in 16-23, then signed = 1, char = 2, bool = 4.
+BtfInt Btf::int_info(const BtfType& type) {
+  if (type.kind != BtfKind::Int) return {};
+  uint32_t word = load<uint32_t>(type.extra);
+  return {.is_signed = (word >> 24 & 1) != 0,
+          .is_bool = (word >> 24 & 4) != 0,
+          .bit_offset = word >> 16 & 0xff,
+          .bits = word & 0xff};
+}
+
+BtfArray Btf::array_info(const BtfType& type) {
+  if (type.kind != BtfKind::Array) return {};
+  return {.element = load<uint32_t>(type.extra), .count = load<uint32_t>(type.extra, 8)};
+}
+
+uint32_t Btf::find(std::string_view name, BtfKind kind) const {
+  if (name.empty()) return 0;
+  for (uint32_t link = buckets_[bucket_of(name)]; link != 0; link = next_[link - 1]) {
+    uint32_t id = first_id_ + link - 1;
+    BtfType candidate = type(id);
+    if (candidate.kind == kind && candidate.name == name) return id;
+  }
+  return 0;
+}
+
+std::optional<Btf::FoundEnumerator> Btf::find_enumerator(std::string_view name) const {
+  for (uint32_t id = first_id_; id < end_id(); id++) {
+    BtfKind kind = kind_of(load<uint32_t>(types_, offsets_[id - first_id_] + 4));
+    if (kind != BtfKind::Enum && kind != BtfKind::Enum64) continue;
+    BtfType candidate = type(id);
+    for (uint32_t i = 0; i < candidate.vlen; i++)
+      if (text(enumerator_name(candidate, i)) == name)
+        return FoundEnumerator{id, enum_value(candidate, i)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace flowtap

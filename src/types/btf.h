@@ -1,0 +1,123 @@
+#pragma once
+// Btf: the kernel's own description of its types and functions, read in place. The bytes belong
+// to the caller (a mapped /sys/kernel/btf/vmlinux, or a test's vector) and must outlive the Btf.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace flowtap {
+
+// The numbers are the kernel's (include/uapi/linux/btf.h).
+enum class BtfKind : uint8_t {
+  Void,
+  Int,
+  Ptr,
+  Array,
+  Struct,
+  Union,
+  Enum,
+  Fwd,
+  Typedef,
+  Volatile,
+  Const,
+  Restrict,
+  Func,
+  FuncProto,
+  Var,
+  DataSec,
+  Float,
+  DeclTag,
+  TypeTag,
+  Enum64,
+};
+
+// One type record, decoded. Which of the fields mean something depends on the kind.
+struct BtfType {
+  BtfKind kind = BtfKind::Void;
+  bool kind_flag = false;  // Struct: offsets carry bit sizes; Fwd: a union; Enum: signed
+  uint32_t vlen = 0;       // members, parameters, enumerators
+  uint32_t size = 0;       // Int, Struct, Union, Enum, Float
+  uint32_t target = 0;     // the type referred to: Ptr, Typedef, Const, Func, FuncProto (result)...
+  std::string_view name;
+  Bytes extra;  // what follows the twelve common bytes
+};
+
+struct BtfMember {
+  std::string_view name;
+  uint32_t type = 0;
+  uint32_t bit_offset = 0;
+  uint32_t bit_size = 0;  // 0: not a bit field
+};
+
+struct BtfParam {
+  std::string_view name;
+  uint32_t type = 0;
+};
+
+struct BtfEnumerator {
+  std::string_view name;
+  int64_t value = 0;
+};
+
+struct BtfInt {
+  bool is_signed = false, is_bool = false;
+  uint32_t bit_offset = 0, bits = 0;
+};
+
+struct BtfArray {
+  uint32_t element = 0;
+  uint32_t count = 0;
+};
+
+class Btf {
+ public:
+  // `base` is given for a module, whose ids and strings continue those of vmlinux; it must stay
+  // where it is for as long as the module's Btf is used.
+  static Result<Btf> parse(Bytes bytes, const Btf* base = nullptr);
+
+  // Ids of this BTF run from first_id() to end_id() - 1; lower ones belong to the base, 0 is void.
+  uint32_t first_id() const { return first_id_; }
+  uint32_t end_id() const { return first_id_ + static_cast<uint32_t>(offsets_.size()) - 1; }
+
+  // Any id is allowed: what does not exist reads as void, so a damaged reference harms nobody.
+  BtfType type(uint32_t id) const;
+
+  // Each expects a type of the fitting kind, and gives nothing for another.
+  std::vector<BtfMember> members(const BtfType& type) const;
+  std::vector<BtfParam> params(const BtfType& type) const;
+  std::vector<BtfEnumerator> enumerators(const BtfType& type) const;
+  static BtfInt int_info(const BtfType& type);
+  static BtfArray array_info(const BtfType& type);
+
+  // The first type of that kind and name among this BTF's own ids (not the base's); 0 for none.
+  uint32_t find(std::string_view name, BtfKind kind) const;
+
+  struct FoundEnumerator {
+    uint32_t enum_id = 0;
+    int64_t value = 0;
+  };
+  std::optional<FoundEnumerator> find_enumerator(std::string_view name) const;
+
+ private:
+  Status index_types();
+  void index_names();
+  std::string_view text(uint32_t offset) const;
+  Bytes record(uint32_t id) const;
+  uint32_t bucket_of(std::string_view name) const;
+
+  const Btf* base_ = nullptr;
+  Bytes types_, strings_;
+  uint32_t first_id_ = 1;          // first id of this section
+  uint32_t first_string_ = 0;      // offset of the first own string
+  std::vector<uint32_t> offsets_;  // where each own type starts in types_, and the end
+  // Names: a chained hash table whose links are ids counted from first_id_, plus one; 0 ends.
+  std::vector<uint32_t> buckets_, next_;
+};
+
+}  // namespace flowtap
