@@ -220,7 +220,7 @@ BucketRange lhist_range(uint32_t bucket, const TypeData& type) {
   if (bucket == 0) return {.high = static_cast<uint64_t>(type.min), .is_open_low = true};
   if (bucket + 1 == hist_buckets(type)) return {.low = type.max, .is_open_high = true};
   int64_t low = type.min + (static_cast<int64_t>(bucket) - 1) * type.step;
-  return {.low = low, .high = static_cast<uint64_t>(low + type.step)};
+  return {.low = low, .high = static_cast<uint64_t>(std::min(low + type.step, type.max))};
 }
 
 }  // namespace flowtap

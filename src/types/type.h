@@ -78,7 +78,7 @@ struct TypeData {
   // Parameters of stacks and aggregations.
   StackMode stack_mode = StackMode::Bpftrace;
   uint32_t stack_limit = 0;
-  int64_t min = 0, max = 0, step = 0;   // Lhist; Tseries: interval, buckets
+  int64_t min = 0, max = 0, step = 0;   // Lhist; Tseries: min is the interval, max the buckets
   uint32_t bits = 0;                    // Hist
   TseriesAgg agg = TseriesAgg::Last;    // Tseries
 };
@@ -124,7 +124,7 @@ inline bool is_signed(const Type& type) { return type->is_signed; }
 //   Min, Max:     u64 value, u64 is_set
 //   Avg, Stats:   s64 total, u64 count
 //   Hist, Lhist:  u64 buckets[hist_buckets()]
-//   Tseries:      per bucket { u64 epoch; s64 value; u64 count; u64 is_set... } see kTseriesBucket
+//   Tseries:      per bucket { u64 epoch; s64 value; u64 count }, see layout.h
 uint32_t hist_buckets(const TypeData& type);
 inline constexpr uint32_t kTseriesBucketSize = 24;  // u64 epoch, s64 value, u64 count (0: empty)
 

@@ -1,0 +1,101 @@
+// Whole maps. Ways in: append_map(), append_map_json(). The order is made in map_order.cc.
+//
+// `div` belongs to print(@map, top, div) and so lives here: it divides what a map entry stands
+// for, never a number inside a tuple.
+
+#include "output/map_writer.h"
+
+#include "output/histogram.h"
+#include "output/json.h"
+#include "output/json_string.h"
+#include "output/number.h"
+#include "output/stats.h"
+#include "output/text.h"
+
+namespace flowtap {
+
+static bool has_own_lines(const Type& type) {
+  return is(type, Kind::Hist) || is(type, Kind::Lhist) || is(type, Kind::Tseries);
+}
+
+// Kinds whose entry is one number, which div divides.
+static bool is_divisible(const Type& type) {
+  return is(type, Kind::Int) || (type->kind >= Kind::Count && type->kind <= Kind::Avg);
+}
+
+static void append_value(std::string& out, const MapContent& map, Bytes value,
+                         const ValueContext& context) {
+  if (is_divisible(map.value))
+    append_number(out, divide(*number_of(map.value, value), map.div));
+  else if (is(map.value, Kind::Stats))
+    append_stats(out, map.value, value, map.div);
+  else if (is(map.value, Kind::Hist))
+    append_histogram(out, map.value, value, map.div);
+  else
+    append_text(out, map.value, value, context);
+}
+
+void append_map(std::string& out, const MapContent& map, const ValueContext& context) {
+  bool is_block = has_own_lines(map.value);
+  for (const MapEntry& entry : sorted_entries(map)) {
+    out += map.name;
+    if (map.key) {
+      out += '[';
+      append_key(out, map.key, entry.key, context);
+      out += ']';
+    }
+    out += is_block ? ":\n" : ": ";
+    append_value(out, map, entry.value, context);
+    out += '\n';
+  }
+}
+
+static void append_json_value(std::string& out, const MapContent& map, Bytes value,
+                              const ValueContext& context) {
+  if (is_divisible(map.value))
+    append_json_number(out, divide(*number_of(map.value, value), map.div));
+  else if (is(map.value, Kind::Stats))
+    append_stats_json(out, map.value, value, map.div);
+  else if (is(map.value, Kind::Hist))
+    append_histogram_json(out, map.value, value, map.div);
+  else
+    append_json(out, map.value, value, context);
+}
+
+static const char* record_type_name(const Type& value) {
+  switch (value->kind) {
+    case Kind::Avg:
+    case Kind::Stats: return "stats";
+    case Kind::Hist:
+    case Kind::Lhist: return "hist";
+    case Kind::Tseries: return "tseries";
+    default: return "map";
+  }
+}
+
+static void append_json_entries(std::string& out, const MapContent& map,
+                                const ValueContext& context) {
+  const char* separator = "{";
+  for (const MapEntry& entry : sorted_entries(map)) {
+    out += separator;
+    append_json_key(out, map.key, entry.key, context);
+    out += ": ";
+    append_json_value(out, map, entry.value, context);
+    separator = ", ";
+  }
+  out += '}';
+}
+
+void append_map_json(std::string& out, const MapContent& map, const ValueContext& context) {
+  if (map.entries.empty()) return;
+  out.append("{\"type\": \"").append(record_type_name(map.value)).append("\", \"data\": {");
+  append_json_string(out, map.name);
+  out += ": ";
+  if (map.key)
+    append_json_entries(out, map, context);
+  else
+    append_json_value(out, map, map.entries.front().value, context);
+  out += "}}\n";
+}
+
+}  // namespace flowtap

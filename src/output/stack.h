@@ -1,0 +1,21 @@
+#pragma once
+// Stacks and single symbols as text.
+
+#include <string>
+
+#include "base/bytes.h"
+#include "output/symbolizer.h"
+#include "types/type.h"
+
+namespace flowtap {
+
+enum class StackIndent : uint8_t { Frames, None };
+
+// A newline, then one line per frame, innermost first, in the mode of the type.
+void append_stack(std::string& out, const Type& type, Bytes bytes, const ValueContext& context,
+                  StackIndent indent = StackIndent::Frames);
+
+// KSym and USym: the bare name, or the address when nothing is known about it.
+void append_symbol(std::string& out, const Type& type, Bytes bytes, const ValueContext& context);
+
+}  // namespace flowtap

@@ -1,0 +1,107 @@
+// TextWriter: data as bpftrace prints it, diagnostics as
+//
+//   slow.bt:7:22: warning: map '@x' is full
+//     7 |   @x[tid] = 1;
+//       |   ^^^^^^^
+//   note: helper 'map_update_elem' returned -7
+//
+// Both sinks often end at the same terminal, so a diagnostic first sends off the data that came
+// before it, and is then sent itself.
+
+#include "output/text_writer.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "output/text.h"
+
+namespace flowtap {
+
+static void append_place(std::string& out, const Place& place) {
+  fmt::format_to(std::back_inserter(out), "{}:{}:{}", place.file, place.line, place.column);
+  if (place.end_column > 0) fmt::format_to(std::back_inserter(out), "-{}", place.end_column);
+  out += ": ";
+}
+
+void TextWriter::data(std::string_view text, std::string_view end) {
+  data_.buffer().append(text).append(end);
+  data_.commit();
+}
+
+std::string& TextWriter::begin_diagnostic() {
+  data_.flush();
+  return diagnostics_.buffer();
+}
+
+void TextWriter::printf(const FormatCall& call) {
+  append_printf(data_.buffer(), call, context_);
+  data_.commit();
+}
+
+void TextWriter::time(std::string_view text) { data(text); }
+void TextWriter::cat(std::string_view content) { data(content); }
+void TextWriter::join(std::string_view text) { data(text, "\n"); }
+void TextWriter::system(std::string_view output) { data(output, "\n"); }
+
+void TextWriter::value(const Type& type, Bytes bytes) {
+  append_text(data_.buffer(), type, bytes, context_);
+  data("\n");
+}
+
+void TextWriter::map(const MapContent& map) {
+  append_map(data_.buffer(), map, context_);
+  data_.commit();
+}
+
+void TextWriter::message(const Place& place, std::string_view severity, const FormatCall& call) {
+  std::string& out = begin_diagnostic();
+  append_place(out, place);
+  out.append(severity).append(": ");
+  append_printf(out, call, context_);
+  out += '\n';
+  diagnostics_.flush();
+}
+
+// The language fixes the capitals: scripts of bpftrace are read by other scripts.
+void TextWriter::errorf(const Place& place, const FormatCall& call) {
+  message(place, "ERROR", call);
+}
+void TextWriter::warnf(const Place& place, const FormatCall& call) {
+  message(place, "WARNING", call);
+}
+
+void TextWriter::attached_probes(uint64_t count) {
+  fmt::format_to(std::back_inserter(begin_diagnostic()), "Attached {} probe{}\n", count,
+                 count == 1 ? "" : "s");
+  diagnostics_.flush();
+}
+
+void TextWriter::helper_error(const Place& place, const HelperError& error) {
+  std::string& out = begin_diagnostic();
+  append_place(out, place);
+  fmt::format_to(std::back_inserter(out), "warning: {}\n{}note: helper '{}' returned {}\n",
+                 error.message, place.excerpt, error.helper, error.code);
+  diagnostics_.flush();
+}
+
+void TextWriter::runtime_error(const Place& place, std::string_view message) {
+  std::string& out = begin_diagnostic();
+  append_place(out, place);
+  fmt::format_to(std::back_inserter(out), "warning: {}\n{}", message, place.excerpt);
+  diagnostics_.flush();
+}
+
+void TextWriter::lost_events(uint64_t count) {
+  fmt::format_to(std::back_inserter(begin_diagnostic()), "Lost {} events\n", count);
+  diagnostics_.flush();
+}
+
+void TextWriter::end_of_events() { data("\n\n"); }
+
+void TextWriter::flush() {
+  data_.flush();
+  diagnostics_.flush();
+}
+
+}  // namespace flowtap
