@@ -144,12 +144,18 @@ Value Lowering::sum_over_cpus(const MapInfo& map, int number, std::optional<Addr
       b().assign(total, reg(value));
     } else {
       b().assign(total, reg(b().alu(ir::Alu::Add, reg(total), reg(value))));
-      if (kind == Kind::Avg) b().assign(count, reg(b().alu(ir::Alu::Add, reg(count), reg(b().load(ir::at(part, 8), 8)))));
+      if (kind == Kind::Avg || kind == Kind::Stats) b().assign(count, reg(b().alu(ir::Alu::Add, reg(count), reg(b().load(ir::at(part, 8), 8)))));
     }
     b().jump(next);
     b().start(next);
   }
   Type type = readable(map.value);
+  if (kind == Kind::Stats) {
+    Address own = temp(16);
+    b().store(own, 8, reg(total));
+    b().store(own + 8, 8, reg(count));
+    return memory(type, own);
+  }
   if (kind != Kind::Avg) return scalar(type, reg(total));
   Reg mean = b().new_reg();
   int32_t divide = b().new_block(), done = b().new_block();

@@ -1,0 +1,162 @@
+// Records for user space: each is reserved on the ring buffer, filled in place and submitted.
+// A record that finds no room is counted.
+
+#include <linux/bpf.h>
+
+#include "base/bytes.h"
+#include "base/text.h"
+#include "lang/walk.h"
+#include "lower/lowering.h"
+
+namespace flowtap {
+
+// Values that may be built inside a reserved record: nothing in between may end the probe or
+// call back into a loop, or the record would never be submitted.
+bool Lowering::can_build_in_place(const Expr& expr) const {
+  bool can = true;
+  for_each_expr(expr, [&](const Expr& e) {
+    can &= !std::holds_alternative<BlockExpr>(e.node) && !std::holds_alternative<IfExpr>(e.node);
+    const Builtin* builtin = info(e).builtin;
+    can &= !builtin || (builtin->id != Fn::Strstr && builtin->id != Fn::Strcontains && builtin->id != Fn::Len);
+  });
+  return can;
+}
+
+void Lowering::send(Event event, const std::vector<const Expr*>& fields, bool wake) {
+  Span span = event.span;
+  // Scalars first, while nothing is reserved.
+  std::vector<Value> ready(fields.size());
+  for (size_t i = 0; i < fields.size(); i++) {
+    Type type = type_of(*fields[i]);
+    if (is_scalar(type) || !can_build_in_place(*fields[i])) ready[i] = lower(*fields[i]);
+    event.size = static_cast<uint32_t>(align_up(event.size, alignment_of(type)));
+    event.args.push_back({.name = {}, .type = type, .offset = event.size});
+    event.size += type->size;
+  }
+  event.size = static_cast<uint32_t>(align_up(event.size, 8));
+  std::vector<Field> layout = event.args;
+  uint32_t size = event.size;
+  int number = image_.add_event(std::move(event));
+
+  b().set_span(span);
+  Reg record = b().call(BPF_FUNC_ringbuf_reserve, {reg(b().map_pointer(image_.image().ringbuf)), imm(size), imm(0)});
+  int32_t lost = b().new_block(), fill = b().new_block(), done = b().new_block();
+  b().branch(ir::Compare::Eq, reg(record), imm(0), lost, fill);
+  b().start(lost);
+  note_site(SiteKind::RingbufFull, "events", imm(0));
+  b().jump(done);
+  b().start(fill);
+  b().store(ir::at(record), 8, imm(number));
+  for (size_t i = 0; i < fields.size(); i++) {
+    Address to = ir::at(record, static_cast<int32_t>(layout[i].offset));
+    if (ready[i].type) store(ready[i], to, layout[i].type);
+    else lower_into(*fields[i], to, layout[i].type);
+  }
+  b().set_span(span);
+  b().call(BPF_FUNC_ringbuf_submit, {reg(record), imm(wake ? BPF_RB_FORCE_WAKEUP : 0)});
+  b().jump(done);
+  b().start(done);
+}
+
+void Lowering::lower_printf(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args) {
+  Event event{.span = expr.span};
+  switch (builtin.id) {
+    case Fn::Errorf: event.kind = EventKind::Errorf; break;
+    case Fn::Warnf: event.kind = EventKind::Warnf; break;
+    case Fn::Cat: event.kind = EventKind::Cat; break;
+    case Fn::System: event.kind = EventKind::System; break;
+    default: event.kind = EventKind::Printf; break;
+  }
+  event.format = *parse_format(*info(*args[0]).text);
+  std::vector<const Expr*> fields;
+  for (size_t i = 1; i < args.size(); i++) fields.push_back(args[i].get());
+  send(std::move(event), fields);
+}
+
+void Lowering::lower_print(const Expr& expr, const std::vector<ExprPtr>& args) {
+  const MapAccess* access = std::get_if<MapAccess>(&args[0]->node);
+  std::vector<const Expr*> fields;
+  Event event{.kind = EventKind::PrintValue, .span = expr.span};
+  if (access && !access->key) {
+    event.kind = EventKind::PrintMap;
+    event.map = image_.script_map(info(*args[0]).map);
+    for (size_t i = 1; i < args.size(); i++) fields.push_back(args[i].get());
+  } else {
+    fields.push_back(args[0].get());
+  }
+  send(std::move(event), fields);
+}
+
+void Lowering::lower_exit(const Expr& expr, const std::vector<ExprPtr>& args) {
+  std::vector<const Expr*> fields;
+  if (!args.empty()) fields.push_back(args[0].get());
+  send({.kind = EventKind::Exit, .span = expr.span}, fields, true);
+  lower_return();
+}
+
+void Lowering::lower_time(const Expr& expr, const std::vector<ExprPtr>& args) {
+  Event event{.kind = EventKind::Time, .span = expr.span};
+  event.text = args.empty() ? "%H:%M:%S\n" : *info(*args[0]).text;
+  send(std::move(event), {});
+}
+
+void Lowering::lower_assert(const Expr& expr, const std::vector<ExprPtr>& args) {
+  int32_t holds = b().new_block(), fails = b().new_block();
+  lower_condition(*args[0], holds, fails);
+  b().start(fails);
+  b().set_span(expr.span);
+  Event event{.kind = EventKind::Errorf, .span = expr.span};
+  FormatPiece text;
+  text.literal = "assert failed: " + *info(*args[1]).text;
+  event.format.push_back(std::move(text));
+  send(std::move(event), {});
+  Event leave{.kind = EventKind::Exit, .span = expr.span};
+  leave.text = "1";  // the exit code, since no expression of the script holds it
+  send(std::move(leave), {}, true);
+  lower_return();
+  b().start(holds);
+}
+
+// join(): the strings an argv-like array points to, each in a room of its own.
+void Lowering::lower_join(const Expr& expr, const std::vector<ExprPtr>& args) {
+  constexpr uint32_t kMostStrings = 16;
+  uint32_t room = static_cast<uint32_t>(image_.checked().config.max_strlen);
+  Type list = array_type(string_type(room), kMostStrings);
+  Type from = type_of(*args[0]);
+  AddressSpace space = is(from, Kind::Pointer) ? from->space : AddressSpace::None;
+  Operand vector = lower_scalar(*args[0]);
+  Event event{.kind = EventKind::Join, .span = expr.span, .text = args.size() > 1 ? *info(*args[1]).text : " "};
+  event.args.push_back({.name = {}, .type = list, .offset = kRecordHeader});
+  event.size = kRecordHeader + list->size;
+  int number = image_.add_event(event);
+  b().set_span(expr.span);
+  Reg record = b().call(BPF_FUNC_ringbuf_reserve, {reg(b().map_pointer(image_.image().ringbuf)), imm(event.size), imm(0)});
+  int32_t lost = b().new_block(), fill = b().new_block(), done = b().new_block(), full = b().new_block();
+  b().branch(ir::Compare::Eq, reg(record), imm(0), lost, fill);
+  b().start(lost);
+  note_site(SiteKind::RingbufFull, "events", imm(0));
+  b().jump(done);
+  b().start(fill);
+  b().store(ir::at(record), 8, imm(number));
+  Address cell = temp(8);
+  for (uint32_t i = 0; i < kMostStrings; i++) {
+    Address to = ir::at(record, static_cast<int32_t>(kRecordHeader + i * room));
+    b().store(to, 1, imm(0));
+    Location entry{.type = int_type(8, false), .space = space, .address = ir::at(b().alu(ir::Alu::Add, vector, imm(i * 8)))};
+    read_bytes(cell, 8, entry);
+    Reg string = b().load(cell, 8);
+    int32_t take = b().new_block();
+    b().branch(ir::Compare::Eq, reg(string), imm(0), full, take);
+    b().start(take);
+    by_space(space, reg(string), [&](AddressSpace where) {
+      b().call(read_helper(where, true), {reg(b().address_of(to)), imm(room), reg(string)});
+    });
+  }
+  b().jump(full);
+  b().start(full);
+  b().call(BPF_FUNC_ringbuf_submit, {reg(record), imm(0)});
+  b().jump(done);
+  b().start(done);
+}
+
+}  // namespace flowtap

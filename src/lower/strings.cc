@@ -1,0 +1,388 @@
+// Strings, buffers, stacks and addresses: values that live in memory.
+
+#include <arpa/inet.h>
+#include <linux/bpf.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "builtins/probes.h"
+#include "lower/lowering.h"
+#include "lower/name_tables.h"
+#include "types/layout.h"
+
+namespace flowtap {
+
+// --- literals -------------------------------------------------------------------------------------
+void Lowering::store_text(Address to, uint32_t size, const std::string& text) {
+  std::string bytes = text.substr(0, size);
+  bytes.resize(size, '\0');
+  uint32_t written = std::min<uint32_t>(size, static_cast<uint32_t>((text.size() + 8) / 8 * 8));
+  uint32_t done = 0;
+  for (uint32_t step : {8u, 4u, 2u, 1u})
+    for (; written - done >= step; done += step) {
+      int64_t word = 0;
+      std::memcpy(&word, bytes.data() + done, step);
+      if (step == 4) word = static_cast<int32_t>(word);
+      b().store(to + done, step, imm(word));
+    }
+  if (written < size) zero(to + written, size - written);
+}
+
+Value Lowering::text_value(const std::string& text) {
+  uint32_t size = static_cast<uint32_t>(text.size() + 1);
+  Address to = temp(size);
+  store_text(to, size, text);
+  return memory(string_type(size), to);
+}
+
+// --- comparing ------------------------------------------------------------------------------------
+// Goes to `different` at the first difference.
+void Lowering::equal_memory(Address left, Address right, uint32_t size, int32_t different) {
+  uint32_t done = 0;
+  for (uint32_t step : {8u, 4u, 2u, 1u})
+    for (; size - done >= step; done += step) {
+      int32_t next = b().new_block();
+      b().branch(ir::Compare::Eq, reg(b().load(left + done, step)), reg(b().load(right + done, step)), next, different);
+      b().start(next);
+    }
+}
+
+// The literal and its NUL against as many bytes of the text.
+ir::Operand Lowering::equal_bytes(const Value& text, const std::string& literal) {
+  uint32_t size = static_cast<uint32_t>(literal.size() + 1);
+  bool fills = literal.size() == text.type->size;  // no room for the NUL: the storage is full
+  if (literal.size() > text.type->size) return imm(0);
+  if (fills) size--;
+  std::string bytes = literal + '\0';
+  Reg result = b().new_reg();
+  int32_t different = b().new_block(), done = b().new_block();
+  uint32_t at = 0;
+  for (uint32_t step : {8u, 4u, 2u, 1u})
+    for (; size - at >= step; at += step) {
+      uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + at, step);
+      int32_t next = b().new_block();
+      b().branch(ir::Compare::Eq, reg(b().load(text.address + at, step)), imm(static_cast<int64_t>(word)), next, different);
+      b().start(next);
+    }
+  b().assign(result, imm(1));
+  b().jump(done);
+  b().start(different);
+  b().assign(result, imm(0));
+  b().jump(done);
+  b().start(done);
+  return reg(result);
+}
+
+// Both sides in one layout, then byte by byte: values are stored without stray bytes.
+ir::Operand Lowering::compare_values(const Value& left, const Value& right) {
+  bool is_text = is(left.type, Kind::String);
+  uint32_t size = is_text ? std::max(left.type->size, right.type->size) : left.type->size;
+  Type common = is_text ? string_type(size) : left.type->size >= right.type->size ? left.type : right.type;
+  auto in_layout = [&](const Value& value) {
+    if (value.type->size == common->size && !is(common, Kind::Tuple) && !is(common, Kind::Record)) return value.address;
+    Address room = temp(common->size);
+    store(value, room, common);
+    return room;
+  };
+  Address a = in_layout(left), c = in_layout(right);
+  Reg result = b().new_reg();
+  int32_t different = b().new_block(), done = b().new_block();
+  equal_memory(a, c, common->size, different);
+  b().assign(result, imm(1));
+  b().jump(done);
+  b().start(different);
+  b().assign(result, imm(0));
+  b().jump(done);
+  b().start(done);
+  return reg(result);
+}
+
+// --- str() and buf() ------------------------------------------------------------------------------
+// Reads a NUL-terminated string; answers the helper's result: its length with the NUL, or an
+// error. When the text fills the room, one more byte tells whether it was cut: then the last
+// byte is kept too, and a string without a NUL is how readers know.
+ir::Reg Lowering::read_string(Address to, uint32_t size, Operand length, Operand from, AddressSpace space) {
+  Reg got = b().new_reg();
+  by_space(space, from, [&](AddressSpace where) {
+    int64_t helper = read_helper(where, true);
+    Reg result = b().call(helper, {reg(b().address_of(to)), length, from});
+    b().assign(got, reg(result));
+    check_read(result, helper);
+    int32_t full = b().new_block(), done = b().new_block();
+    b().branch(ir::Compare::Eq, reg(result), imm(size), full, done);
+    b().start(full);
+    Reg last = b().alu(ir::Alu::Add, from, imm(size - 1));
+    b().call(read_helper(where, false), {reg(b().address_of(to + (size - 1))), imm(1), reg(last)});
+    int32_t cut = b().new_block();
+    b().branch(ir::Compare::Ne, reg(b().load(to + (size - 1), 1)), imm(0), cut, done);
+    b().start(cut);
+    note_site(SiteKind::StringCut, "str", imm(size));
+    b().jump(done);
+    b().start(done);
+  });
+  return got;
+}
+
+void Lowering::lower_str(const Expr& expr, const std::vector<ExprPtr>& args, Address to, const Type& type) {
+  Type from = type_of(*args[0]);
+  if (!is_scalar(from)) {  // a string or char array already
+    Value text = lower(*args[0]);
+    return store({string_type(std::min(from->size, type->size)), {}, text.address}, to, type);
+  }
+  uint32_t size = std::min(type->size, info(expr).type->size);
+  AddressSpace space = AddressSpace::None;
+  if (is(from, Kind::Pointer)) {
+    space = from->space;
+  } else {
+    const ProbeRow& row = probe_row(instance_.kind);
+    bool unknown = row.has(kRunByFlowtap) || row.program == ProgramType::PerfEvent;
+    space = row.has(kUserSpace) ? AddressSpace::User : unknown ? AddressSpace::None : AddressSpace::Kernel;
+  }
+  Operand address = lower_scalar(*args[0]);
+  Operand length = imm(size);
+  bool has_length = args.size() > 1 && !info(*args[1]).value;
+  Operand wanted = has_length ? lower_scalar(*args[1]) : imm(0);
+  b().set_span(expr.span);
+  zero(to, type->size);
+  if (space == AddressSpace::Bpf) {  // &$x: direct memory
+    b().call(BPF_FUNC_probe_read_kernel_str, {reg(b().address_of(to)), length, address});
+    return;
+  }
+  if (!has_length) {
+    read_string(to, size, length, address, space);
+    return;
+  }
+  // min(wanted + 1, size), in a form the verifier can follow.
+  Reg bounded = b().new_reg();
+  int32_t small = b().new_block(), large = b().new_block(), done = b().new_block();
+  Reg with_nul = b().alu(ir::Alu::Add, wanted, imm(1));
+  b().branch(ir::Compare::Lt, reg(with_nul), imm(size), small, large);
+  b().start(small);
+  b().assign(bounded, reg(with_nul));
+  b().jump(done);
+  b().start(large);
+  b().assign(bounded, imm(size));
+  b().jump(done);
+  b().start(done);
+  by_space(space, address, [&](AddressSpace where) {
+    int64_t helper = read_helper(where, true);
+    check_read(b().call(helper, {reg(b().address_of(to)), reg(bounded), address}), helper);
+  });
+}
+
+void Lowering::lower_buf(const Expr& expr, const std::vector<ExprPtr>& args, Address to, const Type& type) {
+  Type from = type_of(*args[0]);
+  uint32_t size = std::min(type->size, info(expr).type->size) - kBufferHeader;
+  Operand wanted = args.size() > 1 ? lower_scalar(*args[1]) : imm(from->size);
+  zero(to, type->size);
+  Location source;
+  if (is_scalar(from)) {
+    Operand address = lower_scalar(*args[0]);
+    AddressSpace space = is(from, Kind::Pointer) ? from->space : probe_row(instance_.kind).has(kUserSpace) ? AddressSpace::User : AddressSpace::None;
+    source = {.type = from, .space = space, .address = ir::at(b().in_reg(address))};
+  } else if (std::optional<Location> location = location_of(*args[0])) {
+    source = *location;
+  } else {
+    source = {.type = from, .space = AddressSpace::Bpf, .address = lower(*args[0]).address};
+  }
+  b().set_span(expr.span);
+  // min(wanted, size), in a form the verifier can follow.
+  Reg length = b().new_reg();
+  int32_t small = b().new_block(), large = b().new_block(), done = b().new_block();
+  b().branch(ir::Compare::Lt, wanted, imm(size), small, large);
+  b().start(small);
+  b().assign(length, wanted);
+  b().jump(done);
+  b().start(large);
+  b().assign(length, imm(size));
+  b().jump(done);
+  b().start(done);
+  b().store(to, 4, reg(length));
+  Operand address = reg(b().address_of(source.address));
+  AddressSpace space = source.space == AddressSpace::Bpf || source.space == AddressSpace::Context ? AddressSpace::Kernel : source.space;
+  by_space(space, address, [&](AddressSpace where) {
+    int64_t helper = read_helper(where, false);
+    check_read(b().call(helper, {reg(b().address_of(to + kBufferHeader)), reg(length), address}), helper);
+  });
+}
+
+// --- stacks ---------------------------------------------------------------------------------------
+// | u32 frames | u32 pid | u64 frames ... |; the helper zeroes what it does not fill.
+void Lowering::lower_stack(const Expr& expr, Address to) {
+  const Type& type = info(expr).type;
+  bool is_user = is(type, Kind::UStack);
+  bool by_build_id = type->stack_mode == StackMode::BuildId;
+  uint32_t frame = by_build_id ? kBuildIdFrameSize : kStackFrameSize;
+  uint32_t room = type->stack_limit * frame;
+  int64_t flags = (is_user ? BPF_F_USER_STACK : 0) | (by_build_id ? BPF_F_USER_BUILD_ID : 0);
+  Reg bytes = b().call(BPF_FUNC_get_stack, {reg(ctx()), reg(b().address_of(to + kStackHeader)), imm(room), imm(flags)});
+  Reg count = b().new_reg();
+  int32_t failed = b().new_block(), good = b().new_block(), done = b().new_block();
+  b().branch(ir::Compare::SLt, reg(bytes), imm(0), failed, good);
+  b().start(failed);
+  if (!is_user) note_site(SiteKind::StackLost, "kstack", reg(bytes));
+  b().assign(count, imm(0));
+  b().jump(done);
+  b().start(good);
+  b().assign(count, reg(b().alu(ir::Alu::Div, reg(bytes), imm(frame))));
+  b().jump(done);
+  b().start(done);
+  b().store(to, 4, reg(count));
+  Operand pid = imm(0);
+  if (is_user) pid = reg(b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32)));
+  b().store(to + kStackPid, 4, pid);
+}
+
+// --- addresses ------------------------------------------------------------------------------------
+// | u32 4 or 16 | u32 0 | 16 bytes |
+void Lowering::lower_ntop(const std::vector<ExprPtr>& args, Address to) {
+  const Expr& address = *args.back();
+  Type from = type_of(address);
+  zero(to, kInetSize);
+  if (is_integer(from)) {
+    b().store(to, 4, imm(4));
+    b().store(to + kInetAddress, 4, lower_scalar(address));
+    return;
+  }
+  uint32_t size = is(from, Kind::Pointer) ? from->element->size : from->size;
+  Location source;
+  if (is(from, Kind::Pointer)) source = {.type = from->element, .space = from->space, .address = ir::at(b().in_reg(lower_scalar(address)))};
+  else if (std::optional<Location> location = location_of(address)) source = *location;
+  else source = {.type = from, .space = AddressSpace::Bpf, .address = lower(address).address};
+  b().store(to, 4, imm(size));
+  read_bytes(to + kInetAddress, size, source);
+}
+
+void Lowering::lower_macaddr(const Expr& arg, Address to) {
+  Type from = type_of(arg);
+  Location source;
+  if (is(from, Kind::Pointer)) source = {.type = from->element, .space = from->space, .address = ir::at(b().in_reg(lower_scalar(arg)))};
+  else if (std::optional<Location> location = location_of(arg)) source = *location;
+  else source = {.type = from, .space = AddressSpace::Bpf, .address = lower(arg).address};
+  read_bytes(to, kMacSize, source);
+}
+
+// --- functions on strings -------------------------------------------------------------------------
+// The helper that reads strings also measures them: it copies our own memory onto a spare room.
+Value Lowering::lower_strlen(const Expr& arg) {
+  if (info(arg).text) return scalar(int_type(8, false), imm(static_cast<int64_t>(info(arg).text->size())));
+  Value text = lower(arg);
+  uint32_t size = text.type->size + 1;  // one more, so that a cut string is measured whole
+  Address room = temp(size);
+  Address copied = temp(size);
+  copy(copied, text.address, text.type->size);
+  b().store(copied + text.type->size, 1, imm(0));
+  Reg with_nul = b().call(BPF_FUNC_probe_read_kernel_str, {reg(b().address_of(room)), imm(size), reg(b().address_of(copied))});
+  return scalar(int_type(8, false), reg(b().alu(ir::Alu::Sub, reg(with_nul), imm(1))));
+}
+
+Value Lowering::lower_strncmp(const std::vector<ExprPtr>& args) {
+  uint32_t n = static_cast<uint32_t>(*info(*args[2]).value);
+  Value left = lower(*args[0]), right = lower(*args[1]);
+  Reg result = b().new_reg();
+  int32_t different = b().new_block(), same = b().new_block(), done = b().new_block();
+  uint32_t most = std::min({n, std::max(left.type->size, right.type->size)});
+  for (uint32_t i = 0; i < most; i++) {
+    Operand x = i < left.type->size ? reg(b().load(left.address + i, 1)) : imm(0);
+    Operand y = i < right.type->size ? reg(b().load(right.address + i, 1)) : imm(0);
+    int32_t equal = b().new_block(), next = b().new_block();
+    b().branch(ir::Compare::Eq, x, y, equal, different);
+    b().start(equal);
+    b().branch(ir::Compare::Eq, x, imm(0), same, next);
+    b().start(next);
+  }
+  b().jump(same);
+  b().start(same);
+  b().assign(result, imm(0));
+  b().jump(done);
+  b().start(different);
+  b().assign(result, imm(1));
+  b().jump(done);
+  b().start(done);
+  return scalar(int_type(8, true), reg(result));
+}
+
+void Lowering::lower_str_concat(const std::vector<ExprPtr>& args, Address to, const Type& type) {
+  Value left = lower(*args[0]), right = lower(*args[1]);
+  zero(to, type->size);
+  uint32_t first = std::min(left.type->size, type->size);
+  Reg with_nul = b().call(BPF_FUNC_probe_read_kernel_str, {reg(b().address_of(to)), imm(first), reg(b().address_of(left.address))});
+  int32_t measured = b().new_block(), done = b().new_block();
+  Reg length = b().alu(ir::Alu::Sub, reg(with_nul), imm(1));
+  b().branch(ir::Compare::Lt, reg(length), imm(first), measured, done);
+  b().start(measured);
+  // What is left after the longest possible first part must hold the second.
+  uint32_t room = std::min(right.type->size, type->size - first + 1);
+  Reg rest = b().alu(ir::Alu::Add, reg(b().address_of(to)), reg(length));
+  b().call(BPF_FUNC_probe_read_kernel_str, {reg(rest), imm(room), reg(b().address_of(right.address))});
+  b().jump(done);
+  b().start(done);
+}
+
+// Tries every position of the haystack in a loop that the kernel runs. Both strings are copied to
+// shared memory, where the loop body finds them; its context is one word, the position found.
+Value Lowering::lower_search(const Expr& expr, const std::vector<ExprPtr>& args, bool wants_index) {
+  Value haystack = lower(*args[0]), needle = lower(*args[1]);
+  uint32_t h = haystack.type->size, n = needle.type->size;
+  Address room = ir::in_slot(b().new_slot(h + n, ir::Place::Scratch));
+  Address wanted = ir::in_slot(b().new_slot(n, ir::Place::Scratch));
+  store(haystack, room, string_type(h + n));
+  store(needle, wanted, string_type(n));
+  Address found = ir::in_slot(b().new_slot(8, ir::Place::Stack));
+  b().store(found, 8, imm(-1));
+
+  int32_t number = static_cast<int32_t>(program_.functions.size());
+  program_.functions.push_back({.name = program_.name + "_search" + std::to_string(number), .params = 2, .parent = b().function()});
+  ir::Builder body(program_, number);
+  body.set_span(expr.span);
+  Reg index = body.param(0), context = body.param(1);
+  int32_t inside = body.new_block(), miss = body.new_block(), hit = body.new_block();
+  Reg position = body.extend(reg(index), 4, false);
+  body.branch(ir::Compare::Lt, reg(position), imm(h), inside, miss);
+  body.start(inside);
+  Reg text = body.alu(ir::Alu::Add, reg(body.address_of(room)), reg(position));
+  for (uint32_t i = 0; i < n; i++) {
+    Reg want = body.load(wanted + i, 1);
+    int32_t compare = body.new_block(), next = body.new_block();
+    body.branch(ir::Compare::Eq, reg(want), imm(0), hit, compare);
+    body.start(compare);
+    body.branch(ir::Compare::Eq, reg(want), reg(body.load(ir::at(text, static_cast<int32_t>(i)), 1)), next, miss);
+    body.start(next);
+  }
+  body.jump(hit);
+  body.start(hit);
+  body.store(ir::at(context), 8, reg(position));
+  body.ret(imm(1));
+  body.start(miss);
+  body.ret(imm(0));
+  body.finish();
+
+  b().call(BPF_FUNC_loop, {imm(h), reg(b().callback(number)), reg(b().address_of(found)), imm(0)});
+  Reg result = b().load(found, 8);
+  if (wants_index) return scalar(int_type(8, true), reg(result));
+  Reg negative = b().alu(ir::Alu::Shr, reg(result), imm(63));
+  return scalar(bool_type(), reg(b().alu(ir::Alu::Xor, reg(negative), imm(1))));
+}
+
+// A table of names in an array map, one fixed-size entry per number; the last says "unknown".
+void Lowering::lower_name(const Expr& arg, Fn which, Address to) {
+  const NameTable& table = name_table(which);
+  int map = image_.constant_table(table.map_name, table.bytes);
+  Operand number = lower_scalar(arg);
+  Reg index = b().new_reg();
+  int32_t known = b().new_block(), unknown = b().new_block(), done = b().new_block();
+  b().branch(ir::Compare::Lt, number, imm(table.entries), known, unknown);
+  b().start(unknown);
+  b().assign(index, imm(table.entries));
+  b().jump(done);
+  b().start(known);
+  b().assign(index, number);
+  b().jump(done);
+  b().start(done);
+  Reg entry = b().alu(ir::Alu::Add, reg(b().map_value(map)), reg(b().alu(ir::Alu::Mul, reg(index), imm(kNameSize))));
+  copy(to, ir::at(entry), kNameSize);
+}
+
+}  // namespace flowtap
