@@ -35,7 +35,8 @@ bool is_char_array(const Type& type) {
   return type->element->size == 1 && type->element->is_signed;
 }
 
-std::optional<Number> bit_field(const Field& field, Bytes parent) {
+std::optional<Number> packed_field(const Field& field, Bytes parent) {
+  if (field.is_data_loc) return Number{load<uint32_t>(parent, field.offset), false};
   if (field.bit_size == 0) return std::nullopt;
   Bytes bytes = field_bytes(field, parent);
   uint64_t raw = 0;

@@ -28,8 +28,9 @@ bool is_char_array(const Type& type);
 
 inline Bytes field_bytes(const Field& field, Bytes parent) { return parent.subspan(field.offset); }
 
-// What a bit field holds, extended by the sign of its declared type; nothing for other fields.
-std::optional<Number> bit_field(const Field& field, Bytes parent);
+// Fields that are not stored as their type says: a bit field, extended by the sign of its declared
+// type, and the u32 of a tracepoint's __data_loc, whose text lies outside. Nothing for others.
+std::optional<Number> packed_field(const Field& field, Bytes parent);
 
 // One frame of a BuildId stack.
 enum class BuildIdStatus : int32_t { Empty, Valid, Address };

@@ -58,10 +58,12 @@ TEST(DecodeTest, bit_fields_are_cut_out_and_extended) {
         BitCase{"nine_bytes", 4, 64, false, 0x5f'00'00'00'00'00'00'0b}}) {
     Field field{
         .name = "f", .type = int_type(8, c.is_signed), .bit_offset = c.offset, .bit_size = c.size};
-    EXPECT_EQ(bit_field(field, bytes)->bits, c.expected) << c.name;
+    EXPECT_EQ(packed_field(field, bytes)->bits, c.expected) << c.name;
   }
   Field plain{.name = "f", .type = int_type(8, false)};
-  EXPECT_FALSE(bit_field(plain, bytes).has_value());
+  EXPECT_FALSE(packed_field(plain, bytes).has_value());
+  Field data_loc{.name = "f", .type = string_type(64), .offset = 4, .is_data_loc = true};
+  EXPECT_EQ(packed_field(data_loc, BytesOf().u32(0).u32(0x40010))->bits, 0x40010u);
 }
 
 TEST(DecodeTest, build_id_frames) {

@@ -68,7 +68,7 @@ void JsonPrinter::elements(const Type& type, Bytes bytes) const {
 }
 
 void JsonPrinter::field(const Field& field, Bytes parent, bool is_struct) const {
-  if (std::optional<Number> bits = bit_field(field, parent)) {
+  if (std::optional<Number> bits = packed_field(field, parent)) {
     if (is(field.type, Kind::Bool)) return boolean(bits->bits != 0);
     return append_json_number(out, *bits);
   }

@@ -68,8 +68,16 @@ static std::string_view prefix_of(const FormatPiece& piece, Number number) {
   }
 }
 
+// Most conversions are a bare %d or %u.
+static bool is_bare_decimal(const FormatPiece& piece) {
+  bool is_decimal =
+      piece.conversion == Conversion::Signed || piece.conversion == Conversion::Unsigned;
+  return is_decimal && piece.width == 0 && piece.precision < 0 && !piece.plus;
+}
+
 // [blanks] prefix [zeros] digits [blanks]
 void PrintfWriter::integer(const FormatPiece& piece, Number number) const {
+  if (is_bare_decimal(piece)) return append_number(out, number);
   std::string_view prefix = prefix_of(piece, number);
   std::string digits = digits_of(piece, number.is_negative() ? 0 - number.bits : number.bits);
   if (piece.precision == 0 && number.bits == 0) digits.clear();

@@ -78,7 +78,7 @@ void TextPrinter::array(const Type& type, Bytes bytes) const {
 }
 
 void TextPrinter::field(const Field& field, Bytes parent, bool is_struct) const {
-  if (std::optional<Number> bits = bit_field(field, parent)) {
+  if (std::optional<Number> bits = packed_field(field, parent)) {
     if (is(field.type, Kind::Enum)) return enumerator(field.type, static_cast<int64_t>(bits->bits));
     if (is(field.type, Kind::Bool)) return static_cast<void>(out += bits->bits ? "true" : "false");
     return append_number(out, *bits);

@@ -149,6 +149,25 @@ TEST_F(ValueTest, keys_drop_outer_parentheses) {
   EXPECT_EQ(out, "1, (2, x y)");
 }
 
+// Counts, lengths and indexes that make no sense must not lead outside the value.
+TEST_F(ValueTest, nonsense_bytes_are_survived) {
+  Type field = record_type({{"s", string_type(3)}, {"b", buffer_type(4)}});
+  for (const Type& type :
+       {bool_type(), kColor, string_type(5), buffer_type(3), array_type(field, 2), field,
+        stack_type(Kind::KStack, StackMode::Perf, 2, stack_value_size(StackMode::Perf, 2)),
+        stack_type(Kind::UStack, StackMode::BuildId, 2, stack_value_size(StackMode::BuildId, 2)),
+        simple_type(Kind::USym, kUSymSize), simple_type(Kind::Inet, kInetSize),
+        simple_type(Kind::CgroupPath, kCgroupPathSize),
+        simple_type(Kind::Timestamp, kTimestampSize), aggregation(Kind::Stats), hist(5),
+        lhist(0, 10, 3), tseries(1000, 3, TseriesAgg::Avg)}) {
+    std::vector<std::byte> bytes(type->size, std::byte{0xff});
+    std::string text, json;
+    append_text(text, type, bytes, context_);
+    append_json(json, type, bytes, context_);
+    EXPECT_FALSE(json.empty()) << type_name(type);
+  }
+}
+
 TEST_F(ValueTest, buffer_styles) {
   std::string out;
   BytesOf bytes = BytesOf().text("a\n\\", 3);

@@ -91,10 +91,12 @@ static Scale scale_of(const std::vector<Point>& points) {
   };
   auto [low, high] = std::minmax_element(points.begin(), points.end(), is_lower);
   Scale scale{low->value, high->value};
-  if (scale.low == scale.high) {
-    scale.low.bits--;
-    scale.high.bits++;
-  }
+  if (scale.low != scale.high) return scale;
+  // Below an unsigned 0 there is room only with a sign.
+  bool is_signed = scale.low.is_signed || scale.low.bits == 0;
+  scale.low.is_signed = scale.high.is_signed = is_signed;
+  if (order_of(scale.low) > 0) scale.low.bits--;
+  if (order_of(scale.high) < UINT64_MAX) scale.high.bits++;
   return scale;
 }
 
@@ -139,12 +141,15 @@ void append_tseries(std::string& out, const Type& type, Bytes bytes, const Value
 
   append_scale(out, scale, indent);
   append_border(out, resolution.heading, indent, '|');
-  uint64_t epoch = points.front().epoch;
-  for (const Point& point : points) {
-    for (; epoch <= point.epoch; epoch++) {
-      append_label(out, start_of(epoch, type, context), "%H:%M:%S", resolution.digits);
-      append_row(out, scale, epoch == point.epoch ? std::optional(point.value) : std::nullopt);
-    }
+  // Counting rows rather than epochs: the newest epoch may be the last there is.
+  uint64_t first = points.front().epoch;
+  uint64_t rows = points.back().epoch - first + 1;
+  auto point = points.begin();
+  for (uint64_t row = 0; row < rows; row++) {
+    append_label(out, start_of(first + row, type, context), "%H:%M:%S", resolution.digits);
+    bool has_data = point->epoch == first + row;
+    append_row(out, scale, has_data ? std::optional(point->value) : std::nullopt);
+    while (point != points.end() && point->epoch == first + row) point++;
   }
   append_border(out, "", indent, 'v');
   append_scale(out, scale, indent);

@@ -66,6 +66,13 @@ TEST_F(TseriesTest, labels_follow_the_interval) {
   EXPECT_NE(text.find("\n04:23:20.000010 |"), std::string::npos) << text;
 }
 
+TEST_F(TseriesTest, flat_zero_has_room_below) {
+  TypeData data = *tseries(kSecond, 1, TseriesAgg::Max);
+  data.is_signed = false;
+  std::string text = plot(type_of(data), BytesOf().u64(1).u64(0).u64(1));
+  EXPECT_EQ(text.find_first_not_of(' '), text.find("-1")) << text;
+}
+
 TEST_F(TseriesTest, averages_are_divided) {
   BytesOf bytes = BytesOf().u64(1).s64(-9).u64(2);
   EXPECT_EQ(json(tseries(kSecond, 1, TseriesAgg::Avg), bytes),
