@@ -149,6 +149,15 @@ struct CDefinition {
   std::string text;
 };
 
+// The expressions with ids in [first_id, end_id) were not written where they stand: they came from the macro or
+// #define `name`, used at `use`.
+struct Expansion {
+  uint32_t first_id = 0;
+  uint32_t end_id = 0;
+  Span use;
+  std::string name;
+};
+
 struct Ast {
   std::vector<CDefinition> c_definitions;
   std::vector<ConfigEntry> config;
@@ -156,6 +165,7 @@ struct Ast {
   std::vector<MapDecl> map_decls;
   std::vector<Macro> macros;
   std::vector<Probe> probes;
+  std::vector<Expansion> expansions;  // filled by expand(), inner ones before those that hold them
   uint32_t next_id = 1;  // for the next Expr
 };
 

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "lang/clone.h"
+#include "lang/expand.h"
 #include "lang/parser.h"
 #include "lang/printer.h"
 
@@ -26,7 +27,7 @@ kprobe:vfs_read, uprobe:/lib/*/x.so:"a b" /pid == 1 && ((struct sock *)arg0)->sk
 let @m = lruhash(100);
 macro add($v, @m, x) { $t = x; @m[$v] = $t; if (x) { $t + 1 } else if $v { 2 } else { (x)*3 } }
 slow = interval:ms:100 { for ($i : 0..10) { @n[$i]++; } for ($kv : @m) { print(($kv.0.1, $kv.1)); }
-  let $y: int8[4] = (int8[4])$1; $z = $x ? 1 : $y ?: 2; _ = add($z, @m, 1 + 2); })",
+  let $y: int8[4] = (int8[4])$1; $z = $x ? 1 : $y ?: 2; _ = add($z, @m, 1 + 2); str($2 + 1); })",
     R"(begin { $r = (a=1, b=(2,)); while ($i < 5) { $i++ } unroll(3) { break; } if comptime (1) { }
   $s = sizeof(struct x *) + offsetof(struct x, a.b); $q = { let $k = 1ms; $k << 2 }; return; })",
 };
@@ -35,6 +36,10 @@ void try_parse(std::string text) {
   Sources sources;
   Diagnostics diagnostics;
   Ast ast = parse(sources, sources.add("t.bt", std::move(text)), diagnostics);
+  print_ast(ast);
+  CDeclarations c = parse_c(ast.c_definitions, {}, diagnostics);
+  print_c(c);
+  expand(ast, c.defines, {{"42", "hello"}}, diagnostics);
   print_ast(ast);
   for (const Probe& probe : ast.probes) clone(probe.body, ast.next_id);
   for (const Diagnostic& d : diagnostics.all()) render(d, sources);

@@ -1,0 +1,408 @@
+// Parses the C definitions of a script. Way in: parse_c().
+//
+//   definition  = ( struct | enum ) { attribute } [";"]
+//   struct      = ("struct" | "union") { attribute } [name] [ "{" { field } "}" ]
+//   enum        = "enum" { attribute } [name] [ "{" value { "," value } [","] "}" ]
+//
+// Definitions inside of others are lifted out: each gets a name, its own if it has one, and the
+// field refers to it by that name. So the result is a flat list in which every struct comes after
+// the structs it holds, the order in which they can be laid out.
+// A mistake ends the definition it is in; the next one is read as if nothing had happened.
+
+#include "lang/c_parser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "lang/c_constant.h"
+#include "lang/c_directives.h"
+#include "lang/lexer.h"
+#include "lang/parser.h"
+
+namespace flowtap {
+
+namespace {
+
+constexpr int kMostNesting = 50;
+// In one constant; defines that refer to each other would never end.
+constexpr int kMostLookups = 200;
+
+constexpr std::array<std::string_view, 7> kIntegerWords = {
+    "char", "short", "int", "long", "signed", "unsigned", "__signed__"};
+constexpr std::array<std::string_view, 6> kQualifiers = {"const",      "volatile",     "restrict",
+                                                         "__restrict", "__volatile__", "__const"};
+
+bool contains(const auto& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+// "long unsigned int" and its like in one order: [unsigned] char|short|int|long|long long.
+std::string integer_name(const std::vector<std::string>& words) {
+  auto count = [&](std::string_view word) { return std::count(words.begin(), words.end(), word); };
+  std::string name = "int";
+  if (count("char")) name = "char";
+  if (count("short")) name = "short";
+  if (count("long")) name = count("long") > 1 ? "long long" : "long";
+  return count("unsigned") ? "unsigned " + name : name;
+}
+
+class CParser {
+ public:
+  CParser(std::span<const std::string> predefined, Diagnostics& diagnostics)
+      : diagnostics_(diagnostics), directives_(predefined, out_, diagnostics) {}
+
+  CDeclarations parse(std::span<const CDefinition> definitions);
+
+ private:
+  // What the words of a field mean before the names that are declared.
+  struct Attributes {
+    bool is_packed = false;
+    uint64_t alignment = 0;
+  };
+
+  const Token& token() const { return tokens_[std::min(at_, tokens_.size() - 1)]; }
+  bool at(std::string_view text) const { return !failed_ && token().text == text; }
+  bool at_name() const { return !failed_ && token().kind == TokenKind::Name; }
+  bool at_word() const { return at_name() || (!failed_ && token().kind == TokenKind::Keyword); }
+  bool at_end() const { return failed_ || token().kind == TokenKind::End; }
+  bool accept(std::string_view text);
+  void expect(std::string_view text, std::string_view where);
+  void fail_expected(std::string_view what);
+  void fail(Span span, std::string message);
+  void skip_parentheses();
+
+  void definition(const CDefinition& definition);
+  std::string struct_or_union();
+  void fields(CStruct& out);
+  void field(CStruct& out);
+  void declarator(CStruct& out, CType type);
+  void function_pointer(CField& out);
+  void suffixes(CField& out);
+  std::string specifiers();
+  std::string enumeration();
+  void enum_values(CEnum& out);
+  Attributes attributes();
+  int64_t constant(std::initializer_list<std::string_view> ends, std::string_view what);
+  std::optional<int64_t> lookup(const std::string& name);
+  std::string tag_or_unnamed();
+
+  CDeclarations out_;
+  Diagnostics& diagnostics_;
+  Directives directives_;
+  std::map<std::string, int64_t> enumerators_;
+  const CDefinition* current_ = nullptr;
+  std::vector<Token> tokens_;
+  size_t at_ = 0;
+  bool failed_ = false;
+  int depth_ = 0;
+  int lookups_ = 0;
+  int unnamed_ = 0;
+};
+
+CDeclarations CParser::parse(std::span<const CDefinition> definitions) {
+  ConstantLookup find = [this](const std::string& name) { return lookup(name); };
+  for (const CDefinition& d : definitions) {
+    lookups_ = 0;
+    if (d.text.starts_with('#')) {
+      directives_.line(d, find);
+    } else if (directives_.is_active()) {
+      definition(d);
+    }
+  }
+  directives_.finish();
+  return std::move(out_);
+}
+
+bool CParser::accept(std::string_view text) {
+  if (!at(text)) return false;
+  at_++;
+  return true;
+}
+
+void CParser::expect(std::string_view text, std::string_view where) {
+  if (!accept(text)) fail_expected(fmt::format("'{}' {}", text, where));
+}
+
+void CParser::fail_expected(std::string_view what) {
+  bool is_end = token().kind == TokenKind::End;
+  fail(token().span,
+       fmt::format("expected {}, found {}", what,
+                   is_end ? "the end of the definition" : fmt::format("'{}'", token().text)));
+}
+
+void CParser::fail(Span span, std::string message) {
+  if (!failed_) diagnostics_.error(span, std::move(message));
+  failed_ = true;
+}
+
+// At "(": behind its partner.
+void CParser::skip_parentheses() {
+  int depth = 0;
+  do {
+    if (at("(")) depth++;
+    if (at(")")) depth--;
+    at_++;
+  } while (depth > 0 && !at_end());
+}
+
+void CParser::definition(const CDefinition& definition) {
+  current_ = &definition;
+  Lexer lexer(definition.text, definition.span.file, definition.span.begin);
+  tokens_.clear();
+  do tokens_.push_back(lexer.next());
+  while (tokens_.back().kind != TokenKind::End);
+  at_ = 0;
+  failed_ = false;
+  if (at("enum")) {
+    enumeration();
+  } else {
+    struct_or_union();
+  }
+  accept(";");
+  if (!at_end()) fail_expected("';' after this definition");
+}
+
+std::string CParser::tag_or_unnamed() {
+  if (at_name()) return std::string(tokens_[at_++].text);
+  return fmt::format("(unnamed {})", ++unnamed_);
+}
+
+// Returns the name of the type: "struct a".
+std::string CParser::struct_or_union() {
+  CStruct out;
+  out.is_union = at("union");
+  std::string keyword(token().text);
+  out.span = token().span;
+  at_++;
+  Attributes before = attributes();
+  if (!at_name() && !at("{")) fail_expected(fmt::format("a name or '{{' after '{}'", keyword));
+  out.name = tag_or_unnamed();
+  std::string type_name = keyword + " " + out.name;
+  if (!accept("{")) return type_name;
+  if (++depth_ > kMostNesting) fail(out.span, "this is nested too deeply");
+  fields(out);
+  depth_--;
+  Attributes after = attributes();
+  out.is_packed = before.is_packed || after.is_packed;
+  out.alignment = std::max(before.alignment, after.alignment);
+  if (!failed_) out_.structs.push_back(std::move(out));
+  return type_name;
+}
+
+void CParser::fields(CStruct& out) {
+  while (!at_end() && !at("}")) {
+    if (!accept(";")) field(out);
+  }
+  expect("}", "to close the definition");
+}
+
+//   field = specifiers [ declarator { "," declarator } ] ";"
+void CParser::field(CStruct& out) {
+  Span span = token().span;
+  CType type;
+  type.name = specifiers();
+  bool is_unnamed_aggregate = type.name.find('(') != std::string::npos;
+  if (at(";") && is_unnamed_aggregate && !type.name.starts_with("enum")) {
+    out.fields.push_back({.span = span, .name = {}, .type = std::move(type)});
+  } else if (!at(";")) {
+    do declarator(out, type);
+    while (accept(","));
+  }
+  expect(";", "after this field");
+}
+
+//   declarator = { "*" | qualifier } ( name | function_pointer | ) suffixes
+void CParser::declarator(CStruct& out, CType type) {
+  CField field;
+  field.span = token().span;
+  field.type = std::move(type);
+  while (!at_end()) {
+    if (accept("*")) {
+      field.type.pointers++;
+    } else if (contains(kQualifiers, token().text)) {
+      at_++;
+    } else {
+      break;
+    }
+  }
+  if (at("(")) {
+    function_pointer(field);
+  } else if (at_word()) {
+    field.span = token().span;
+    field.name = tokens_[at_++].text;
+  } else if (!at(":")) {
+    return fail_expected("the name of a field");
+  }
+  suffixes(field);
+  out.fields.push_back(std::move(field));
+}
+
+//   function_pointer = "(" { "*" } name { "[" constant "]" } ")" ( "(" ... ")" | "[" ... "]" )
+//   Whatever it points to, it can only be followed by a cast: `void *` stands for it.
+void CParser::function_pointer(CField& out) {
+  at_++;
+  if (!at("*")) return fail_expected("'*' after '('");
+  while (accept("*") || (contains(kQualifiers, token().text) && accept(token().text))) {
+  }
+  if (!at_word()) return fail_expected("the name of a field");
+  out.span = token().span;
+  out.name = tokens_[at_++].text;
+  out.type = CType{.name = "void", .pointers = 1, .dimensions = {}};
+  suffixes(out);
+  expect(")", "after the name of the pointer");
+  if (at("(")) return skip_parentheses();
+  while (accept("[")) {
+    constant({"]"}, "the length of an array");
+    expect("]", "after the length of the array");
+  }
+}
+
+//   suffixes = { "[" [constant] "]" } [ ":" constant ] { attribute }
+void CParser::suffixes(CField& out) {
+  while (accept("[")) {
+    int64_t length = at("]") ? 0 : constant({"]"}, "the length of an array");
+    if (length < 0) fail(out.span, "the length of an array must not be negative");
+    expect("]", "after the length of the array");
+    out.type.dimensions.push_back(static_cast<uint64_t>(length));
+  }
+  if (accept(":")) {
+    out.bits = constant({",", ";"}, "the width of a bit field");
+    if (out.bits < 0 || out.bits > 64) fail(out.span, "a bit field has 0 to 64 bits");
+  }
+  attributes();
+}
+
+//   specifiers = { qualifier } ( struct | enum | integer_word { integer_word } | name )
+//   Qualifiers may stand between and behind the words as well.
+std::string CParser::specifiers() {
+  std::vector<std::string> integer;
+  std::string name;
+  while (!at_end()) {
+    attributes();
+    if (contains(kQualifiers, token().text)) {
+      at_++;
+    } else if (contains(kIntegerWords, token().text)) {
+      integer.emplace_back(tokens_[at_++].text);
+    } else if (!name.empty() || !integer.empty()) {
+      break;
+    } else if (at("struct") || at("union")) {
+      name = struct_or_union();
+    } else if (at("enum")) {
+      name = enumeration();
+    } else if (at_name()) {
+      name = tokens_[at_++].text;
+    } else {
+      fail_expected("a type");
+    }
+  }
+  if (name == "_Bool") return "bool";
+  return integer.empty() ? name : integer_name(integer);
+}
+
+// Returns the name of the type: "enum a", or an integer for an enum without a name.
+std::string CParser::enumeration() {
+  CEnum out;
+  out.span = token().span;
+  at_++;
+  attributes();
+  if (at_name()) out.name = tokens_[at_++].text;
+  std::string type_name = out.name.empty() ? "unsigned int" : "enum " + out.name;
+  if (!accept("{")) {
+    if (out.name.empty()) fail_expected("a name or '{' after 'enum'");
+    return type_name;
+  }
+  enum_values(out);
+  expect("}", "to close the enum");
+  attributes();
+  if (!failed_) out_.enums.push_back(std::move(out));
+  return type_name;
+}
+
+//   value = name [ "=" constant ]
+void CParser::enum_values(CEnum& out) {
+  int64_t next = 0;
+  while (!at_end() && !at("}")) {
+    if (!at_word()) return fail_expected("the name of a value");
+    std::string name(tokens_[at_++].text);
+    if (accept("=")) next = constant({",", "}"}, "the value of an enumerator");
+    enumerators_[name] = next;
+    out.values.push_back({std::move(name), next});
+    next = static_cast<int64_t>(static_cast<uint64_t>(next) + 1);
+    if (!accept(",")) return;
+  }
+}
+
+//   attribute = "__attribute__" "(" "(" ... ")" ")" | "__packed"
+CParser::Attributes CParser::attributes() {
+  Attributes found;
+  while (true) {
+    if (accept("__packed")) {
+      found.is_packed = true;
+      continue;
+    }
+    if (!accept("__attribute__")) return found;
+    if (!at("(")) {
+      fail_expected("'((' after '__attribute__'");
+      return found;
+    }
+    size_t begin = at_;
+    skip_parentheses();
+    for (size_t i = begin; i < std::min(at_, tokens_.size()); i++) {
+      std::string_view word = tokens_[i].text;
+      if (word == "packed" || word == "__packed__") found.is_packed = true;
+      if ((word == "aligned" || word == "__aligned__") && i + 2 < tokens_.size())
+        found.alignment = tokens_[i + 2].number;
+    }
+  }
+}
+
+// A constant expression that runs to one of `ends`, outside of parentheses.
+int64_t CParser::constant(std::initializer_list<std::string_view> ends, std::string_view what) {
+  size_t begin = at_;
+  for (int depth = 0; !at_end(); at_++) {
+    if (depth == 0 && contains(ends, token().text)) break;
+    if (at("(")) depth++;
+    if (at(")")) depth--;
+  }
+  if (begin == at_) return fail_expected(what), 0;
+  Span span = cover(tokens_[begin].span, tokens_[at_ - 1].span);
+  std::string_view text = std::string_view(current_->text)
+                              .substr(span.begin - current_->span.begin, span.end - span.begin);
+  Diagnostics ignored;
+  uint32_t ids = 1;
+  lookups_ = 0;
+  ExprPtr expr = parse_expression(text, span, ids, ignored);
+  ConstantContext context;
+  context.lookup = [this](const std::string& name) { return lookup(name); };
+  std::optional<int64_t> value = expr ? evaluate_constant(*expr, context) : std::nullopt;
+  if (!value) fail(span, fmt::format("{} must be a constant, found '{}'", what, text));
+  return value.value_or(0);
+}
+
+// The value of an enumerator or of a #define that stands for a constant.
+std::optional<int64_t> CParser::lookup(const std::string& name) {
+  auto enumerator = enumerators_.find(name);
+  if (enumerator != enumerators_.end()) return enumerator->second;
+  auto is_named = [&](const CDefine& d) { return d.name == name && !d.is_function; };
+  auto define = std::find_if(out_.defines.begin(), out_.defines.end(), is_named);
+  if (define == out_.defines.end() || ++lookups_ > kMostLookups) return std::nullopt;
+  Diagnostics ignored;
+  uint32_t ids = 1;
+  ExprPtr expr = parse_expression(define->text, define->span, ids, ignored);
+  if (!expr) return std::nullopt;
+  ConstantContext context;
+  context.lookup = [this](const std::string& inner) { return lookup(inner); };
+  return evaluate_constant(*expr, context);
+}
+
+}  // namespace
+
+CDeclarations parse_c(std::span<const CDefinition> definitions,
+                      std::span<const std::string> predefined, Diagnostics& diagnostics) {
+  return CParser(predefined, diagnostics).parse(definitions);
+}
+
+}  // namespace flowtap

@@ -1,0 +1,265 @@
+// Macros and #defines. Way in: expand_macros().
+//
+// Arguments are expanded first, where they stand; then the definition whose parameters fit best
+// is chosen, its body is made for this call (macro_body.cc) and is itself expanded. A macro that
+// is met again while its own body is being expanded would never end, which is an error.
+// The call becomes a block expression, or just the value if the body is nothing else.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "lang/expand.h"
+#include "lang/macro_body.h"
+#include "lang/parser.h"
+#include "lang/rewriter.h"
+
+namespace flowtap {
+
+namespace {
+
+using Kind = MacroParam::Kind;
+
+// Macros that use others twice double with each level; these stop them.
+constexpr uint32_t kMostNodes = 200'000;
+constexpr size_t kMostLevels = 50;
+constexpr int kMostHeight = 2400;
+
+std::string signature(const Macro& macro) {
+  std::vector<std::string> params;
+  for (const MacroParam& param : macro.params)
+    params.push_back((param.kind == Kind::Variable ? "$" : "") + param.name);
+  return fmt::format("{}({})", macro.name, join(params, ", "));
+}
+
+bool has_same_signature(const Macro& a, const Macro& b) {
+  auto same_kind = [](const MacroParam& x, const MacroParam& y) { return x.kind == y.kind; };
+  return a.name == b.name &&
+         std::equal(a.params.begin(), a.params.end(), b.params.begin(), b.params.end(), same_kind);
+}
+
+bool fits(const MacroParam& param, const Expr& arg) {
+  const MapAccess* map = std::get_if<MapAccess>(&arg.node);
+  switch (param.kind) {
+    case Kind::Variable: return std::holds_alternative<Variable>(arg.node);
+    case Kind::Map: return map && !map->key;
+    case Kind::Expression: return true;
+  }
+  return false;
+}
+
+// How well a definition fits a call: one point for each `$v` or `@m`; -1 if it does not.
+int fitness(const Macro& macro, const std::vector<ExprPtr>& args) {
+  if (macro.params.size() != args.size()) return -1;
+  int points = 0;
+  for (size_t i = 0; i < args.size(); i++) {
+    if (!fits(macro.params[i], *args[i])) return -1;
+    points += macro.params[i].kind != Kind::Expression;
+  }
+  return points;
+}
+
+class Expander : public Rewriter {
+ public:
+  Expander(Ast& ast, std::span<const CDefine> defines, Diagnostics& diagnostics)
+      : ast_(ast), defines_(defines), diagnostics_(diagnostics), limit_(ast.next_id + kMostNodes) {}
+
+  void check_definitions();
+
+ protected:
+  void expr(ExprPtr& e) override;
+
+ private:
+  // A macro or #define that is being expanded; one of the two is set.
+  struct Level {
+    const Macro* macro = nullptr;
+    const CDefine* define = nullptr;
+    Span use;
+    const std::string& name() const { return macro ? macro->name : define->name; }
+  };
+
+  void expand_expr(ExprPtr& e);
+  const CDefine* find_define(const std::string& name) const;
+  bool is_macro(const std::string& name) const;
+  const Macro* choose(const std::string& name, const std::vector<ExprPtr>& args) const;
+  void expand_call(ExprPtr& e, const std::string& name, std::vector<ExprPtr>& args);
+  void expand_define(ExprPtr& e, const CDefine& define);
+  void expand_level(ExprPtr& e, ExprPtr replacement, Level level, uint32_t first_id);
+  bool is_within_limits(Span use);
+  bool is_recursive(const Macro& macro, Span use);
+  bool is_open(const CDefine& define) const;
+  Diagnostic& error(Span span, std::string message);
+
+  Ast& ast_;
+  std::span<const CDefine> defines_;
+  Diagnostics& diagnostics_;
+  uint32_t limit_;
+  uint32_t uses_ = 0;
+  int depth_ = 0;
+  bool is_stopped_ = false;  // a limit was met and reported
+  std::vector<Level> levels_;
+};
+
+// An error, and through which macros we came to it.
+Diagnostic& Expander::error(Span span, std::string message) {
+  Diagnostic& diagnostic = diagnostics_.error(span, std::move(message));
+  if (!diagnostic.notes.empty()) return diagnostic;
+  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
+    diagnostic.with_note(level->use, fmt::format("expanded from '{}' here", level->name()));
+  return diagnostic;
+}
+
+// A macro may be defined again in another file: the script's own wins over an imported one.
+void Expander::check_definitions() {
+  for (size_t i = 0; i < ast_.macros.size(); i++) {
+    for (size_t j = 0; j < i; j++) {
+      const Macro &first = ast_.macros[j], &second = ast_.macros[i];
+      if (first.span.file != second.span.file || !has_same_signature(first, second)) continue;
+      error(second.span, fmt::format("macro '{}' is defined twice", signature(second)))
+          .with_note(first.span, "first defined here");
+    }
+  }
+}
+
+const CDefine* Expander::find_define(const std::string& name) const {
+  for (const CDefine& define : defines_)
+    if (define.name == name && !define.is_function) return &define;
+  return nullptr;
+}
+
+bool Expander::is_macro(const std::string& name) const {
+  return std::any_of(ast_.macros.begin(), ast_.macros.end(),
+                     [&](const Macro& macro) { return macro.name == name; });
+}
+
+const Macro* Expander::choose(const std::string& name, const std::vector<ExprPtr>& args) const {
+  const Macro* best = nullptr;
+  int best_fitness = -1;
+  for (const Macro& macro : ast_.macros) {
+    if (macro.name != name) continue;
+    int points = fitness(macro, args);
+    bool is_nearer = best && points == best_fitness && macro.span.file < best->span.file;
+    if (points < 0 || (points <= best_fitness && !is_nearer)) continue;
+    best = &macro;
+    best_fitness = points;
+  }
+  return best;
+}
+
+void Expander::expr(ExprPtr& e) {
+  if (depth_ >= kMostHeight) {
+    error(e->span, "this is nested too deeply once its macros are expanded");
+    return;
+  }
+  depth_++;
+  expand_expr(e);
+  depth_--;
+}
+
+void Expander::expand_expr(ExprPtr& e) {
+  if (const Identifier* name = std::get_if<Identifier>(&e->node)) {
+    std::vector<ExprPtr> none;
+    if (choose(name->name, none)) return expand_call(e, std::string(name->name), none);
+    const CDefine* define = find_define(name->name);
+    if (define && !is_open(*define)) expand_define(e, *define);
+    return;
+  }
+  children(*e);
+  if (Call* call = std::get_if<Call>(&e->node))
+    if (is_macro(call->name)) expand_call(e, std::string(call->name), call->args);
+}
+
+void Expander::expand_call(ExprPtr& e, const std::string& name, std::vector<ExprPtr>& args) {
+  const Macro* macro = choose(name, args);
+  if (!macro) {
+    Diagnostic& message =
+        error(e->span, fmt::format("no definition of macro '{}' takes these arguments", name));
+    for (const Macro& other : ast_.macros)
+      if (other.name == name)
+        message.with_note(other.span, fmt::format("'{}' is defined here", signature(other)));
+    return;
+  }
+  if (is_recursive(*macro, e->span) || !is_within_limits(e->span)) return;
+  levels_.push_back({.macro = macro, .define = nullptr, .use = e->span});
+  uint32_t first_id = ast_.next_id;
+  auto report = [&](Span span, std::string message, std::string hint) {
+    error(span, std::move(message)).with_hint(std::move(hint));
+  };
+  Block body = instantiate({*macro, args, ++uses_, ast_.next_id, limit_, report});
+  levels_.pop_back();
+
+  ExprPtr value;
+  if (body.stmts.empty() && body.result) {
+    value = std::move(body.result);
+  } else {
+    value = std::make_unique<Expr>(Expr{ast_.next_id++, e->span, BlockExpr{std::move(body)}});
+  }
+  expand_level(e, std::move(value), {.macro = macro, .define = nullptr, .use = e->span}, first_id);
+}
+
+//   #define NAME expression
+void Expander::expand_define(ExprPtr& e, const CDefine& define) {
+  if (!is_within_limits(e->span)) return;
+  Diagnostics ignored;
+  uint32_t first_id = ast_.next_id;
+  ExprPtr value = parse_expression(define.text, define.span, ast_.next_id, ignored);
+  if (!value) {
+    error(e->span, fmt::format("'{}' does not stand for an expression", define.name))
+        .with_note(define.span, "it is defined here");
+    return;
+  }
+  // The place of use says more than the place of definition, which the notes give.
+  value->span = e->span;
+  Level level{.macro = nullptr, .define = &define, .use = e->span};
+  expand_level(e, std::move(value), level, first_id);
+}
+
+// Expands what a macro or #define was replaced by, and puts it in place of `e`.
+void Expander::expand_level(ExprPtr& e, ExprPtr replacement, Level level, uint32_t first_id) {
+  Span use = e->span;
+  levels_.push_back(level);
+  expr(replacement);
+  levels_.pop_back();
+  if (tree_height(replacement) > kMostHeight) {
+    error(use, "this is nested too deeply once its macros are expanded");
+    replacement = std::make_unique<Expr>(Expr{ast_.next_id++, use, IntegerLiteral{0}});
+  }
+  e = std::move(replacement);
+  ast_.expansions.push_back({first_id, ast_.next_id, use, level.name()});
+}
+
+bool Expander::is_within_limits(Span use) {
+  if (levels_.size() < kMostLevels && ast_.next_id < limit_) return true;
+  if (std::exchange(is_stopped_, true)) return false;
+  error(use, levels_.size() < kMostLevels
+                 ? fmt::format("macros grow to more than {} expressions", kMostNodes)
+                 : fmt::format("macros use each other more than {} levels deep", kMostLevels));
+  return false;
+}
+
+bool Expander::is_open(const CDefine& define) const {
+  return std::any_of(levels_.begin(), levels_.end(),
+                     [&](const Level& level) { return level.define == &define; });
+}
+
+bool Expander::is_recursive(const Macro& macro, Span use) {
+  auto is_same = [&](const Level& level) { return level.macro == &macro; };
+  auto first = std::find_if(levels_.begin(), levels_.end(), is_same);
+  if (first == levels_.end()) return false;
+  std::string chain;
+  for (auto level = first; level != levels_.end(); ++level) chain += level->name() + " > ";
+  error(use, fmt::format("macro '{0}' uses itself: {1}{0}", macro.name, chain));
+  return true;
+}
+
+}  // namespace
+
+void expand_macros(Ast& ast, std::span<const CDefine> defines, Diagnostics& diagnostics) {
+  Expander expander(ast, defines, diagnostics);
+  expander.check_definitions();
+  for (Probe& probe : ast.probes) expander.rewrite(probe);
+}
+
+}  // namespace flowtap
