@@ -22,12 +22,12 @@ namespace {
 
 class Checker {
  public:
-  Checker(Ast& ast, const Target& target, const CheckOptions& options, Diagnostics& diagnostics)
-      : ast_(ast), target_(target), options_(options), diagnostics_(diagnostics) {}
+  Checker(Ast& ast, const CDeclarations& declarations, const Target& target, const CheckOptions& options, Diagnostics& diagnostics)
+      : ast_(ast), declarations_(declarations), target_(target), options_(options), diagnostics_(diagnostics) {}
 
   CheckedProgram run() {
     program_.config = read_config(ast_, options_.environment, diagnostics_);
-    program_.types = std::make_shared<const ScriptTypes>(ast_, target_, diagnostics_);
+    program_.types = std::make_shared<const ScriptTypes>(declarations_, target_, diagnostics_);
     for (const Probe& probe : ast_.probes) make_instances(probe);
     check_limits();
     check_map_decls();
@@ -203,6 +203,7 @@ class Checker {
   }
 
   Ast& ast_;
+  const CDeclarations& declarations_;
   const Target& target_;
   const CheckOptions& options_;
   Diagnostics& diagnostics_;
@@ -212,8 +213,9 @@ class Checker {
 
 }  // namespace
 
-CheckedProgram check(Ast& ast, const Target& target, const CheckOptions& options, Diagnostics& diagnostics) {
-  return Checker(ast, target, options, diagnostics).run();
+CheckedProgram check(Ast& ast, const CDeclarations& declarations, const Target& target, const CheckOptions& options,
+                     Diagnostics& diagnostics) {
+  return Checker(ast, declarations, target, options, diagnostics).run();
 }
 
 std::string print_types(const CheckedProgram& program) {

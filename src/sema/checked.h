@@ -94,12 +94,12 @@ struct CheckOptions {
   bool is_unsafe = false;
   std::optional<int> pid;          // -p
   std::optional<int> child_pid;    // -c
-  bool has_btf_defined = true;
   std::vector<std::pair<std::string, std::optional<std::string>>> named;  // --name[=value] after --
   Environment environment = [](const std::string&) { return std::nullopt; };
 };
 
-CheckedProgram check(Ast& ast, const Target& target, const CheckOptions& options, Diagnostics& diagnostics);
+CheckedProgram check(Ast& ast, const CDeclarations& declarations, const Target& target, const CheckOptions& options,
+                     Diagnostics& diagnostics);
 // The types found for variables and maps, for `-d types`.
 std::string print_types(const CheckedProgram& program);
 

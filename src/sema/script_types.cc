@@ -1,7 +1,15 @@
-// Names of types and constants; see script_types.h.
+// Names of types and constants, and the layout of structs that a script defines; see
+// script_types.h. Layout follows the System V rules: natural alignment, and bit fields packed
+// into units of their declared type that they may not straddle.
 
 #include "sema/script_types.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "builtins/constants.h"
 #include "types/layout.h"
 
 namespace flowtap {
@@ -48,7 +56,109 @@ Type builtin_type(const std::string& name) {
 
 }  // namespace
 
-ScriptTypes::ScriptTypes(const Ast&, const Target& target, Diagnostics&) : target_(target) {}
+// Where the next member goes.
+class Layout {
+ public:
+  Layout(bool is_union, bool is_packed) : is_union_(is_union), is_packed_(is_packed) {}
+
+  Field place(const CField& member, const Type& type) {
+    uint64_t alignment = is_packed_ ? 1 : std::max(1u, natural_alignment(type));
+    widest_ = std::max(widest_, alignment);
+    Field field{.name = member.name, .type = type};
+    if (member.bits >= 0) {
+      place_bits(field, static_cast<uint64_t>(member.bits), type->size * 8ull);
+    } else {
+      uint64_t at = is_union_ ? 0 : align_up((bits_ + 7) / 8, alignment);
+      field.offset = static_cast<uint32_t>(at);
+      advance((at + type->size) * 8);
+    }
+    return field;
+  }
+
+  uint32_t size(uint64_t wanted_alignment) const {
+    return static_cast<uint32_t>(align_up((end_ + 7) / 8, std::max(widest_, wanted_alignment)));
+  }
+
+ private:
+  static uint32_t natural_alignment(const Type& type) {
+    if (is(type, Kind::Array)) return natural_alignment(type->element);
+    if (!is(type, Kind::Struct)) return type->size;
+    uint32_t widest = 1;
+    for (const Field& field : type->fields) widest = std::max(widest, natural_alignment(field.type));
+    return widest;
+  }
+
+  void place_bits(Field& field, uint64_t width, uint64_t unit) {
+    uint64_t at = is_union_ ? 0 : bits_;
+    bool straddles = unit && at / unit != (at + width - 1) / unit;
+    if (width == 0 || straddles) at = align_up(at, unit);
+    field.offset = static_cast<uint32_t>(at / 8);
+    field.bit_offset = static_cast<uint8_t>(at % 8);
+    field.bit_size = static_cast<uint8_t>(width);
+    advance(at + width);
+  }
+
+  void advance(uint64_t to) {
+    if (!is_union_) bits_ = to;
+    end_ = std::max(end_, to);
+  }
+
+  bool is_union_, is_packed_;
+  uint64_t bits_ = 0, end_ = 0, widest_ = 1;
+};
+
+ScriptTypes::ScriptTypes(const CDeclarations& declarations, const Target& target, Diagnostics& diagnostics)
+    : target_(target) {
+  for (const CEnum& definition : declarations.enums) define_enum(definition);
+  for (const CStruct& definition : declarations.structs) define_struct(definition, diagnostics);
+}
+
+void ScriptTypes::define_enum(const CEnum& definition) {
+  std::vector<Enumerator> values;
+  bool is_signed = false;
+  for (const CEnum::Value& value : definition.values) {
+    values.push_back({value.name, value.value});
+    is_signed |= value.value < 0;
+  }
+  std::string name = "enum " + (definition.name.empty() ? "(unnamed)" : definition.name);
+  Type type = enum_type(name, 4, is_signed, std::move(values));
+  if (!definition.name.empty()) defined_[name] = type;
+  for (const CEnum::Value& value : definition.values) enumerators_[value.name] = {type, value.value};
+}
+
+Type ScriptTypes::resolve(const CType& type) const {
+  Type found = find_type(type.name);
+  if (!found && type.pointers > 0) found = none_type();  // an opaque struct behind a pointer
+  if (!found) return nullptr;
+  for (int i = 0; i < type.pointers; i++) found = pointer_type(found, AddressSpace::Kernel);
+  for (size_t i = type.dimensions.size(); i-- > 0;) found = array_type(found, static_cast<uint32_t>(type.dimensions[i]));
+  return found;
+}
+
+void ScriptTypes::define_struct(const CStruct& definition, Diagnostics& diagnostics) {
+  Layout layout(definition.is_union, definition.is_packed);
+  TypeData data{.kind = Kind::Struct, .is_union = definition.is_union, .is_complete = true};
+  data.name = (definition.is_union ? "union " : "struct ") + definition.name;
+  for (const CField& member : definition.fields) {
+    Type type = resolve(member.type);
+    if (!type) {
+      diagnostics.error(member.span, fmt::format("there is no type '{}'", member.type.name));
+      continue;
+    }
+    if (is(type, Kind::Struct)) type = complete(type);
+    Field field = layout.place(member, type);
+    if (!member.name.empty()) {
+      data.fields.push_back(std::move(field));
+      continue;
+    }
+    for (Field inner : type->fields) {  // members of an unnamed struct or union belong to the outer one
+      inner.offset += field.offset;
+      data.fields.push_back(std::move(inner));
+    }
+  }
+  data.size = layout.size(definition.alignment);
+  defined_[data.name] = std::make_shared<const TypeData>(std::move(data));
+}
 
 Type ScriptTypes::find_type(const std::string& name) const {
   if (auto found = defined_.find(name); found != defined_.end()) return found->second;
@@ -64,7 +174,9 @@ Type ScriptTypes::complete(const Type& type) const {
 
 std::optional<EnumConstant> ScriptTypes::find_enumerator(const std::string& name) const {
   if (auto found = enumerators_.find(name); found != enumerators_.end()) return found->second;
-  return target_.find_enumerator(name);
+  if (std::optional<EnumConstant> known = target_.find_enumerator(name)) return known;
+  if (std::optional<int64_t> value = find_constant(name)) return EnumConstant{int_type(8, true), *value};
+  return std::nullopt;
 }
 
 }  // namespace flowtap

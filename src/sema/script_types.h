@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lang/ast.h"
+#include "lang/c_parser.h"
 #include "source/diagnostics.h"
 #include "target/target.h"
 
@@ -15,7 +15,7 @@ namespace flowtap {
 
 class ScriptTypes {
  public:
-  ScriptTypes(const Ast& ast, const Target& target, Diagnostics& diagnostics);
+  ScriptTypes(const CDeclarations& declarations, const Target& target, Diagnostics& diagnostics);
 
   // "struct x", "union x", "enum x", a typedef, or a builtin name such as "uint32". Null: unknown.
   Type find_type(const std::string& name) const;
@@ -24,6 +24,10 @@ class ScriptTypes {
   std::optional<EnumConstant> find_enumerator(const std::string& name) const;
 
  private:
+  void define_enum(const CEnum& definition);
+  void define_struct(const CStruct& definition, Diagnostics& diagnostics);
+  Type resolve(const CType& type) const;
+
   const Target& target_;
   std::map<std::string, Type> defined_;
   std::map<std::string, EnumConstant> enumerators_;
