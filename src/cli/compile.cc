@@ -1,0 +1,169 @@
+// The stages of the compiler in order, and what is fixed between them; see compile.h.
+
+#include "cli/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "bpf/disassemble.h"
+#include "builtins/builtins.h"
+#include "codegen/codegen.h"
+#include "lang/c_parser.h"
+#include "lang/expand.h"
+#include "lang/parser.h"
+#include "lang/printer.h"
+
+namespace flowtap {
+
+namespace {
+
+class Compiler {
+ public:
+  Compiler(Sources& sources, const Target& target, const CompileOptions& options, Diagnostics& diagnostics)
+      : sources_(sources), target_(target), options_(options), diagnostics_(diagnostics) {}
+
+  std::optional<Compiled> run(uint32_t file) {
+    Ast ast = parse_file(file, 1);
+    if (diagnostics_.has_errors()) return std::nullopt;
+    merge_imports(ast);
+    if (diagnostics_.has_errors()) return std::nullopt;
+
+    CDeclarations declarations = parse_c(ast.c_definitions, predefined(), diagnostics_);
+    expand(ast, declarations.defines, {options_.parameters}, diagnostics_);
+    // From here no macro, #define or positional parameter is left.
+    dump("ast", [&] { return print_ast(ast); });
+    if (diagnostics_.has_errors()) return std::nullopt;
+    if (ast.probes.empty()) {
+      diagnostics_.error({file, 0, 0}, "the script has no probe").with_hint("write one, e.g. begin { printf(\"hello\\n\"); }");
+      return std::nullopt;
+    }
+
+    CheckedProgram checked = check(ast, declarations, target_, options_.check, diagnostics_);
+    // From here every expression has a type and no wildcard is left.
+    if (diagnostics_.has_errors()) return std::nullopt;
+    dump("types", [&] { return print_types(checked); });
+    if (checked.instances.empty()) {
+      diagnostics_.error(ast.probes[0].span, "no probe is left to attach");
+      return std::nullopt;
+    }
+
+    Lowered lowered = lower(checked, target_, options_.lower);
+    for (ir::Program& program : lowered.programs) improve(program);
+    // From here the maps, records and sites of the image are final.
+    if (!generate_code(lowered)) return std::nullopt;
+    dump("bpf", [&] { return disassemble_all(lowered.image); });
+    dump("maps", [&] { return print_maps(lowered.image); });
+    return Compiled{std::move(lowered.image), checked.config, checked.options, std::move(dumps_)};
+  }
+
+ private:
+  Ast parse_file(uint32_t file, uint32_t first_id) {
+    ParseOptions options;
+    options.is_builtin = [](std::string_view name) { return find_builtin(name) != nullptr; };
+    options.first_id = first_id;
+    return parse(sources_, file, diagnostics_, options);
+  }
+
+  // Definitions of imported scripts go in front of the script's own.
+  void merge_imports(Ast& ast) {
+    std::vector<std::string> seen;
+    for (size_t i = 0; i < ast.imports.size(); i++) {
+      Import import = ast.imports[i];
+      if (std::find(seen.begin(), seen.end(), import.path) != seen.end()) continue;
+      seen.push_back(import.path);
+      if (!options_.import) {
+        diagnostics_.error(import.span, "imports are not possible here");
+        return;
+      }
+      auto files = options_.import(import.path);
+      if (!files.ok()) {
+        diagnostics_.error(import.span, files.error().message());
+        continue;
+      }
+      for (auto& [name, text] : *files) merge_file(ast, import, name, text);
+    }
+  }
+
+  void merge_file(Ast& ast, const Import& import, const std::string& name, const std::string& text) {
+    Ast other = parse_file(sources_.add(name, text), ast.next_id);
+    ast.next_id = std::max(ast.next_id, other.next_id);
+    if (!other.config.empty()) diagnostics_.error(import.span, fmt::format("'{}' has a config block, which only the main script may have", name));
+    auto append = [](auto& to, auto& from) { std::move(from.begin(), from.end(), std::back_inserter(to)); };
+    append(ast.c_definitions, other.c_definitions);
+    append(ast.imports, other.imports);
+    append(ast.map_decls, other.map_decls);
+    append(ast.macros, other.macros);
+    append(ast.probes, other.probes);
+  }
+
+  std::vector<std::string> predefined() const {
+    if (!options_.defines_btf) return {};
+    return {"BPFTRACE_HAVE_BTF"};
+  }
+
+  void improve(ir::Program& program) {
+    ir::simplify(program);
+    std::string wrong = ir::check(program);
+    if (!wrong.empty()) check_failed(__FILE__, __LINE__, wrong.c_str());
+    dump("ir", [&] { return ir::print(program); });
+  }
+
+  bool generate_code(Lowered& lowered) {
+    for (size_t i = 0; i < lowered.programs.size(); i++) {
+      int scratch = lowered.programs[i].scratch_map;
+      uint32_t cpus = lowered.programs[i].cpus;
+      uint32_t scratch_size = 0;
+      Program& out = lowered.image.programs[i];
+      Result<Program> code = codegen::generate(std::move(lowered.programs[i]), scratch_size);
+      if (!code.ok()) {
+        diagnostics_.error(out.attach[0].span, code.error().message()).with_hint("split the probe into several");
+        return false;
+      }
+      out.insns = std::move(code->insns);
+      out.spans = std::move(code->spans);
+      out.relocations = std::move(code->relocations);
+      out.subprograms = std::move(code->subprograms);
+      // A map of no size is not made.
+      lowered.image.maps[static_cast<size_t>(scratch)].value_size = scratch_size * cpus;
+    }
+    return true;
+  }
+
+  static std::string disassemble_all(const Image& image) {
+    std::string out;
+    for (const Program& program : image.programs) out += fmt::format("program {}\n{}", program.name, bpf::disassemble(program, image));
+    return out;
+  }
+
+  static std::string print_maps(const Image& image) {
+    std::string out;
+    for (const MapDef& map : image.maps)
+      if (map.value_size || map.type == MapType::Ringbuf)
+        out += fmt::format("{}: type {}, key {}, value {}, entries {}\n", map.name, static_cast<int>(map.type), map.key_size, map.value_size, map.max_entries);
+    return out;
+  }
+
+  template <typename F>  // a template so that a stage is printed only when asked for
+  void dump(const char* stage, F text) {
+    bool wanted = std::find(options_.dump.begin(), options_.dump.end(), stage) != options_.dump.end() ||
+                  std::find(options_.dump.begin(), options_.dump.end(), "all") != options_.dump.end();
+    if (wanted) dumps_ += fmt::format("--- {}\n{}", stage, text());
+  }
+
+  Sources& sources_;
+  const Target& target_;
+  const CompileOptions& options_;
+  Diagnostics& diagnostics_;
+  std::string dumps_;
+};
+
+}  // namespace
+
+std::optional<Compiled> compile(Sources& sources, uint32_t file, const Target& target, const CompileOptions& options,
+                                Diagnostics& diagnostics) {
+  return Compiler(sources, target, options, diagnostics).run(file);
+}
+
+}  // namespace flowtap

@@ -1,0 +1,39 @@
+#pragma once
+// The compiler as one function: text in, image out. Opens no file and makes no system call but
+// through the two functions it is given.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bpf/image.h"
+#include "lower/lower.h"
+#include "sema/checked.h"
+#include "source/diagnostics.h"
+#include "target/target.h"
+
+namespace flowtap {
+
+struct CompileOptions {
+  CheckOptions check;
+  LowerOptions lower;
+  std::vector<std::string> parameters;  // $1, $2...
+  bool defines_btf = true;              // #ifdef BPFTRACE_HAVE_BTF
+  std::vector<std::string> dump;        // stages to print: tokens ast types ir bpf maps
+  // Reads what `import "path"` names; the answer is (file name, text) pairs.
+  std::function<Result<std::vector<std::pair<std::string, std::string>>>(const std::string& path)> import;
+};
+
+struct Compiled {
+  Image image;
+  Config config;
+  std::vector<ScriptOption> options;
+  std::string dumps;  // what `dump` asked for
+};
+
+// Nothing when the script is wrong; diagnostics then say why. Warnings may be there in any case.
+std::optional<Compiled> compile(Sources& sources, uint32_t file, const Target& target, const CompileOptions& options,
+                                Diagnostics& diagnostics);
+
+}  // namespace flowtap

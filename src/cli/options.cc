@@ -1,0 +1,193 @@
+// The command line; see options.h. getopt_long because it permutes arguments the way people
+// who come from bpftrace expect.
+
+#include "cli/options.h"
+
+#include <fmt/format.h>
+#include <getopt.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace flowtap {
+
+namespace {
+
+enum LongOnly { kInfo = 1000, kUnsafe, kDryRun, kNoWarnings, kStats, kProbeFilter, kIgnored, kIgnoredWithValue };
+
+const option kLong[] = {{"list", no_argument, nullptr, 'l'},
+                        {"verbose", no_argument, nullptr, 'v'},
+                        {"help", no_argument, nullptr, 'h'},
+                        {"version", no_argument, nullptr, 'V'},
+                        {"info", no_argument, nullptr, kInfo},
+                        {"pid", required_argument, nullptr, 'p'},
+                        {"cmd", required_argument, nullptr, 'c'},
+                        {"output", required_argument, nullptr, 'o'},
+                        {"format", required_argument, nullptr, 'f'},
+                        {"quiet", no_argument, nullptr, 'q'},
+                        {"warnings", no_argument, nullptr, 'k'},
+                        {"unsafe", no_argument, nullptr, kUnsafe},
+                        {"dry-run", no_argument, nullptr, kDryRun},
+                        {"no-warnings", no_argument, nullptr, kNoWarnings},
+                        {"stats", no_argument, nullptr, kStats},
+                        {"probe-filter", required_argument, nullptr, kProbeFilter},
+                        {"debug", required_argument, nullptr, 'd'},
+                        {"dump", required_argument, nullptr, 'd'},
+                        {"btf", no_argument, nullptr, kIgnored},
+                        {"usdt-file-activation", no_argument, nullptr, kIgnored},
+                        {"include", required_argument, nullptr, kIgnoredWithValue},
+                        {"no-feature", required_argument, nullptr, kIgnoredWithValue},
+                        {nullptr, 0, nullptr, 0}};
+
+constexpr const char* kStages[] = {"all", "tokens", "ast", "types", "ir", "bpf", "maps", "verifier", "libbpf"};
+
+Status set_dump(Options& options, const std::string& text) {
+  for (const std::string& stage : split(text, ',')) {
+    bool known = std::any_of(std::begin(kStages), std::end(kStages), [&](const char* name) { return stage == name; });
+    if (!known) return Error{fmt::format("'{}' is not a stage", stage), 0, "the stages are ast, types, ir, bpf, maps and all"};
+    options.dump.push_back(stage);
+  }
+  return Done{};
+}
+
+Status set_buffering(Options& options, const std::string& text) {
+  if (text == "line") options.buffering = Buffering::Line;
+  else if (text == "full") options.buffering = Buffering::Full;
+  else if (text == "none") options.buffering = Buffering::None;
+  else return Error{fmt::format("-B takes 'line', 'full' or 'none', found '{}'", text)};
+  return Done{};
+}
+
+Status set_pid(Options& options, const std::string& text) {
+  std::optional<int64_t> pid = parse_number(text);
+  if (!pid || *pid < 1 || *pid > 0x400000) return Error{fmt::format("-p takes a process id, found '{}'", text)};
+  options.pid = static_cast<int>(*pid);
+  return Done{};
+}
+
+Status apply(Options& options, int letter, const std::string& value) {
+  switch (letter) {
+    case 'e': options.program = value; break;
+    case 'l': options.action = Options::Action::List; break;
+    case 'v': options.verbose++; break;
+    case 'h': options.action = Options::Action::Help; break;
+    case 'V': options.action = Options::Action::Version; break;
+    case kInfo: options.action = Options::Action::Info; break;
+    case 'p': return set_pid(options, value);
+    case 'c': options.command = value; break;
+    case 'o': options.output = value; break;
+    case 'f':
+      if (value != "text" && value != "json") return Error{fmt::format("there is no output format '{}'", value), 0, "the formats are text and json"};
+      options.is_json = value == "json";
+      break;
+    case 'B': return set_buffering(options, value);
+    case 'q': options.is_quiet = true; break;
+    case 'k': options.warns = true; break;
+    case kUnsafe: options.is_unsafe = true; break;
+    case kDryRun: options.is_dry_run = true; break;
+    case kNoWarnings: options.no_warnings = true; break;
+    case kStats: options.shows_stats = true; break;
+    case kProbeFilter: options.probe_filter = value; break;
+    case 'd': return set_dump(options, value);
+    default: break;  // accepted and ignored: -b, -I and the like
+  }
+  return Done{};
+}
+
+// --name=value or --name, after "--".
+Status take_named(Options& options, const std::string& text) {
+  std::string body = text.substr(2);
+  size_t equal = body.find('=');
+  if (equal == std::string::npos) options.named.emplace_back(body, std::nullopt);
+  else options.named.emplace_back(body.substr(0, equal), body.substr(equal + 1));
+  return Done{};
+}
+
+Status take_words(Options& options, const std::vector<std::string>& words, const std::vector<std::string>& after) {
+  size_t next = 0;
+  if (options.action == Options::Action::List) {
+    if (next < words.size()) options.search = words[next++];
+  } else if (!options.program && next < words.size()) {
+    options.script = words[next++];
+  }
+  for (; next < words.size(); next++) options.parameters.push_back(words[next]);
+  for (const std::string& word : after) {
+    if (!word.starts_with("--")) options.parameters.push_back(word);
+    else if (Status status = take_named(options, word); !status.ok()) return status;
+  }
+  return Done{};
+}
+
+Status check_combination(const Options& options) {
+  if (options.pid && options.command) return Error{"-p and -c cannot be used together"};
+  if (options.warns && options.no_warnings) return Error{"-k and --no-warnings contradict each other"};
+  bool runs = options.action == Options::Action::Run;
+  if (runs && !options.program && options.script.empty())
+    return Error{"no script given", 0, "give a file name or -e 'script'; --help shows all options"};
+  return Done{};
+}
+
+}  // namespace
+
+Result<Options> parse_options(int argc, char** argv) {
+  // What follows "--" belongs to the script; getopt must not see it.
+  int own = argc;
+  for (int i = 1; i < argc; i++)
+    if (std::string_view(argv[i]) == "--") {
+      own = i;
+      break;
+    }
+  std::vector<std::string> after(argv + std::min(own + 1, argc), argv + argc);
+  Options options;
+  opterr = 0;
+  optind = 1;
+  int letter;
+  while ((letter = getopt_long(own, argv, ":e:lvhVp:c:o:f:B:qkd:bI:", kLong, nullptr)) != -1) {
+    std::string shown = optind > 0 && optind <= own ? argv[optind - 1] : "";
+    if (letter == '?') return Error{fmt::format("there is no option '{}'", shown), 0, "--help shows all options"};
+    if (letter == ':') return Error{fmt::format("option '{}' needs a value", shown)};
+    if (Status status = apply(options, letter, optarg ? optarg : ""); !status.ok()) return status.error();
+  }
+  std::vector<std::string> words(argv + optind, argv + own);
+  if (Status status = take_words(options, words, after); !status.ok()) return status.error();
+  if (Status status = check_combination(options); !status.ok()) return status.error();
+  return options;
+}
+
+std::string help_text() {
+  return R"(flowtap: shows what network and disk I/O does on this machine, with the bpftrace language
+
+usage: flowtap [options] SCRIPT [parameters] [-- --option=value ...]
+       flowtap [options] -e 'script' [parameters]
+       flowtap -l [PATTERN]
+
+  -e SCRIPT            the script's text; '-' as file name reads standard input
+  -l [PATTERN]         list what can be traced; -lv adds the arguments
+  -p PID               trace this process only
+  -c COMMAND           start a command and trace until it ends
+  -f text|json         output format
+  -o FILE              write the output to a file
+  -B line|full|none    buffering of the output
+  -q                   do not say how many probes were attached
+  -v                   say more, e.g. the verifier's log of a refused program
+  -k                   count failed reads and missing keys, and say so
+  --stats              runs and nanoseconds of every probe at the end
+  --unsafe             allow functions that change the system: system(), signal()...
+  --dry-run            stop when everything is attached
+  --no-warnings        no warnings
+  -d STAGE             print a stage of the compiler: ast, types, ir, bpf, maps, all
+  --info               what this kernel offers
+  -V, --version        the version
+  -h, --help           this text
+
+examples:
+  flowtap -e 'tracepoint:syscalls:sys_enter_openat { printf("%s %s\n", comm, str(args.filename)); }'
+  flowtap -e 'tracepoint:block:block_rq_issue { @[args.comm] = hist(args.bytes); }'
+
+exit codes: 0 done, 1 the script is wrong, 2 usage, 3 the kernel refused or rights are missing,
+4 a fault of flowtap; a script's exit(n) gives n.
+)";
+}
+
+}  // namespace flowtap
