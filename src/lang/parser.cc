@@ -71,7 +71,7 @@ bool Parser::accept(std::string_view text) {
 // `where` continues the message: "after this statement".
 bool Parser::expect(std::string_view text, std::string_view where) {
   if (accept(text)) return true;
-  bool is_comparison = text == ")" && at("=");
+  bool is_comparison = (text == ")" || text == "/") && at("=");
   fail_expected(fmt::format("'{}' {}", text, where), is_comparison ? "did you mean '=='?" : "");
   return false;
 }
