@@ -22,6 +22,7 @@ Parser::Parser(std::string_view text, Span origin, Diagnostics& diagnostics,
       lexer_(text, origin.file, origin.begin),
       diagnostics_(diagnostics),
       options_(options),
+      messages_before_(diagnostics.all().size()),
       previous_end_(origin.begin) {
   ast_.next_id = options.first_id;
   seek(origin.begin);
@@ -37,7 +38,7 @@ const Token& Parser::peek(size_t n) {
 void Parser::advance() {
   previous_end_ = token().span.end;
   ahead_.pop_front();
-  if (diagnostics_.all().size() >= kMostMessages) {
+  if (diagnostics_.all().size() >= messages_before_ + kMostMessages) {
     ahead_.clear();
     lexer_.seek(static_cast<uint32_t>(origin_.begin + text_.size()));
   }
@@ -70,7 +71,7 @@ bool Parser::accept(std::string_view text) {
 // `where` continues the message: "after this statement".
 bool Parser::expect(std::string_view text, std::string_view where) {
   if (accept(text)) return true;
-  bool is_comparison = text == ")" && at("=");
+  bool is_comparison = (text == ")" || text == "/") && at("=");
   fail_expected(fmt::format("'{}' {}", text, where), is_comparison ? "did you mean '=='?" : "");
   return false;
 }

@@ -133,6 +133,7 @@ class Parser {
   Lexer lexer_;
   Diagnostics& diagnostics_;
   const ParseOptions& options_;
+  size_t messages_before_;   // how many there were when parsing began
   std::deque<Token> ahead_;  // the current token and those already looked at
   uint32_t previous_end_;    // of the last token taken
   bool failed_ = false;

@@ -155,6 +155,12 @@ t.bt:1:15: error: expected '/' to close the predicate, found '{'
   1 | k:f /pid == 1 { }
     |               ^
 )"},
+    {"assignment_in_predicate", "k:f /pid = 1/ { }", R"(
+t.bt:1:10: error: expected '/' to close the predicate, found '='
+  1 | k:f /pid = 1/ { }
+    |          ^
+hint: did you mean '=='?
+)"},
     {"stray_brace", "begin { } }\nend { 5 = 1; }", R"(
 t.bt:1:11: error: unexpected '}' outside of a probe
   1 | begin { } }

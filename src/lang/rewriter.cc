@@ -14,6 +14,8 @@ template <typename... Functions>  // one per node type, as std::visit wants it
 struct Overloaded : Functions... {
   using Functions::operator()...;
 };
+template <typename... Functions>  // clang 14 does not find this by itself
+Overloaded(Functions...)->Overloaded<Functions...>;
 
 }  // namespace
 
