@@ -65,6 +65,24 @@ uint8_t compare_code(ir::Compare compare) {
   UNREACHABLE("a comparison without a code");
 }
 
+// The comparison that holds when this one does not; Set has none.
+ir::Compare inverted(ir::Compare compare) {
+  switch (compare) {
+    case ir::Compare::Eq: return ir::Compare::Ne;
+    case ir::Compare::Ne: return ir::Compare::Eq;
+    case ir::Compare::Gt: return ir::Compare::Le;
+    case ir::Compare::Ge: return ir::Compare::Lt;
+    case ir::Compare::Lt: return ir::Compare::Ge;
+    case ir::Compare::Le: return ir::Compare::Gt;
+    case ir::Compare::SGt: return ir::Compare::SLe;
+    case ir::Compare::SGe: return ir::Compare::SLt;
+    case ir::Compare::SLt: return ir::Compare::SGe;
+    case ir::Compare::SLe: return ir::Compare::SGt;
+    case ir::Compare::Set: return compare;
+  }
+  return compare;
+}
+
 // The comparison that holds when its operands are exchanged.
 ir::Compare mirrored(ir::Compare compare) {
   switch (compare) {
@@ -337,6 +355,11 @@ class Emitter {
   void emit_branch(const ir::Exit& exit, int32_t next) {
     ir::Operand a = exit.a, b = exit.b;
     ir::Compare compare = exit.compare;
+    int32_t taken = exit.then, fallen = exit.otherwise;
+    if (taken == next && compare != ir::Compare::Set) {  // fall through to the block that follows
+      std::swap(taken, fallen);
+      compare = inverted(compare);
+    }
     if (a.is_imm() && !b.is_imm()) {
       std::swap(a, b);
       compare = mirrored(compare);
@@ -345,10 +368,10 @@ class Emitter {
     uint8_t code = static_cast<uint8_t>(BPF_JMP | compare_code(compare));
     bool b_fits = b.is_imm() && fits(b.imm);
     uint8_t right = b_fits ? 0 : in_register(b);
-    jumps_.push_back({out_.insns.size(), exit.then});
+    jumps_.push_back({out_.insns.size(), taken});
     if (b_fits) put(code | BPF_K, left, 0, 0, static_cast<int32_t>(b.imm));
     else put(code | BPF_X, left, right, 0, 0);
-    emit_jump(exit.otherwise, next);
+    emit_jump(fallen, next);
   }
 
   const ir::Program& program_;

@@ -205,7 +205,11 @@ class Simplifier {
     auto is_unused = [&](const Inst& inst) {
       return !has_effect(inst) && inst.dst != kNoReg && reads[static_cast<size_t>(inst.dst)] == 0;
     };
-    for (Block& block : function_.blocks) changed_ |= std::erase_if(block.insts, is_unused) > 0;
+    for (Block& block : function_.blocks) {
+      changed_ |= std::erase_if(block.insts, is_unused) > 0;
+      for (Inst& inst : block.insts)
+        if (inst.op == Op::Call && inst.dst != kNoReg && reads[static_cast<size_t>(inst.dst)] == 0) inst.dst = kNoReg;
+    }
   }
 
   Function& function_;

@@ -137,7 +137,7 @@ class Lowering {
   Value load_map(const Expr& expr, const MapAccess& node);
   Value load_map_value(const MapInfo& map, int number, std::optional<Address> key);
   void store_map(const Expr& target, const Expr& value);
-  Reg find_or_create(int number, Address key);
+  Reg find_or_create(int number, Address key, int32_t present, int32_t absent);
   Reg lookup(int number, Address key);
   void change_map(const Expr& target, const std::function<void(Address)>& change);
   void update_aggregation(const Expr& target, const Expr& call);

@@ -34,26 +34,28 @@ ir::Reg Lowering::lookup(int number, Address key) {
   return b().call(BPF_FUNC_map_lookup_elem, {reg(b().map_pointer(index)), reg(b().address_of(key))});
 }
 
-// Like lookup, but a missing key is created; 0 only when the map is full, which is noted.
-ir::Reg Lowering::find_or_create(int number, Address key) {
+// Like lookup, but a missing key is created. Goes to `present` with the address in the register
+// it answers, or to `absent` when the map is full, which is noted.
+ir::Reg Lowering::find_or_create(int number, Address key, int32_t present, int32_t absent) {
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
-  Reg found = lookup(number, key);
-  if (map.is_scalar != false) return found;
+  Reg result = b().move(reg(lookup(number, key)));
+  if (map.is_scalar != false) {
+    b().branch(ir::Compare::Ne, reg(result), imm(0), present, absent);
+    return result;
+  }
   int index = image_.script_map(number);
   uint32_t size = image_.image().maps[static_cast<size_t>(index)].value_size;
-  Reg result = b().move(reg(found));
-  int32_t create = b().new_block(), full = b().new_block(), done = b().new_block();
-  b().branch(ir::Compare::Ne, reg(found), imm(0), done, create);
+  int32_t create = b().new_block(), full = b().new_block();
+  b().branch(ir::Compare::Ne, reg(result), imm(0), present, create);
   b().start(create);
   Reg zeros = b().map_value(image_.zeros(size));
   Reg refused = b().call(BPF_FUNC_map_update_elem,
                          {reg(b().map_pointer(index)), reg(b().address_of(key)), reg(zeros), imm(kNoExist)});
   b().assign(result, reg(lookup(number, key)));
-  b().branch(ir::Compare::Ne, reg(result), imm(0), done, full);
+  b().branch(ir::Compare::Ne, reg(result), imm(0), present, full);
   b().start(full);
   note_site(SiteKind::MapFull, map.name, reg(refused));
-  b().jump(done);
-  b().start(done);
+  b().jump(absent);
   return result;
 }
 
@@ -64,9 +66,8 @@ void Lowering::change_map(const Expr& target, const std::function<void(Address)>
   const ExprPtr& key = std::get<MapAccess>(target.node).key;
   Address key_address = key ? lower_key(map, *key) : Address{};
   b().set_span(target.span);
-  Reg value = find_or_create(number, key_address);
   int32_t present = b().new_block(), done = b().new_block();
-  b().branch(ir::Compare::Ne, reg(value), imm(0), present, done);
+  Reg value = find_or_create(number, key_address, present, done);
   b().start(present);
   change(ir::at(value));
   b().jump(done);
