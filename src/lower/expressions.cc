@@ -19,7 +19,7 @@ Value Lowering::lower(const Expr& expr) {
   if (std::optional<Location> location = location_of(expr)) return read(*location);
   if (auto* n = std::get_if<Member>(&expr.node)) {
     const Field* field = find_field(instance_.args, n->name);
-    return scalar(type, narrow(reg(b().load(ir::at(ctx(), static_cast<int32_t>(field->offset)), 8)), type));
+    return scalar(type, narrow(known_pointer(reg(b().load(ir::at(ctx(), static_cast<int32_t>(field->offset)), 8)), type), type));
   }
   if (std::holds_alternative<Variable>(expr.node)) return load_variable(known.variable);
   if (auto* n = std::get_if<MapAccess>(&expr.node)) return load_map(expr, *n);
@@ -369,7 +369,9 @@ std::optional<Location> Lowering::member_location(const Expr& expr, const Member
   if (builtin && builtin->id == Fn::Args) return args_location(expr, node);
   Type base = type_of(*node.base);
   Location from;
-  if (is(base, Kind::Pointer)) {
+  if (is(base, Kind::Pointer) && base->space == AddressSpace::Context) {  // ctx.field is args.field
+    return args_location(expr, node);
+  } else if (is(base, Kind::Pointer)) {
     from = {.type = base->element, .space = base->space, .address = ir::at(b().in_reg(lower_scalar(*node.base)))};
     base = base->element;
   } else if (std::optional<Location> location = location_of(*node.base)) {
@@ -433,6 +435,20 @@ std::optional<Location> Lowering::index_location(const Expr& expr, const Index& 
   Reg start = b().address_of(from.address);
   from.address = ir::at(b().alu(ir::Alu::Add, reg(start), reg(offset)));
   return from;
+}
+
+// The verifier allows no arithmetic on a pointer that may be null, so the two cases part here.
+ir::Operand Lowering::known_pointer(Operand value, const Type& type) {
+  if (!is(type, Kind::Pointer)) return value;
+  Reg result = b().new_reg();
+  int32_t is_set = b().new_block(), done = b().new_block();
+  b().assign(result, imm(0));
+  b().branch(ir::Compare::Ne, value, imm(0), is_set, done);
+  b().start(is_set);
+  b().assign(result, value);
+  b().jump(done);
+  b().start(done);
+  return reg(result);
 }
 
 // The probe's arguments lie in its context, a tracepoint's at their offsets in its record.

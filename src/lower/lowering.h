@@ -97,6 +97,7 @@ class Lowering {
   std::optional<Location> location_of(const Expr& expr);
   std::optional<Location> member_location(const Expr& expr, const Member& node);
   std::optional<Location> index_location(const Expr& expr, const Index& node);
+  Operand known_pointer(Operand value, const Type& type);
   std::optional<Location> args_location(const Expr& expr, const Member& node);
 
   // --- memory (memory.cc) ---
@@ -106,6 +107,8 @@ class Lowering {
   Operand narrow(Operand value, const Type& type);
   void store(const Value& value, Address to, const Type& type);
   void store_fields(const Value& value, Address to, const Type& type);
+  // Visits `size` bytes at all places in steps that are aligned at each: (offset, bytes).
+  void in_steps(std::initializer_list<Address> places, uint32_t size, const std::function<void(uint32_t, uint32_t)>& visit);
   void copy(Address to, Address from, uint32_t size);
   void zero(Address to, uint32_t size);
   Address temp(uint32_t size);

@@ -114,15 +114,29 @@ Value Lowering::read(const Location& location) {
   return memory(location.type, to);
 }
 
+// The widest step that is aligned at `offset` and does not pass `size`; the verifier refuses
+// misaligned access to the stack.
+static uint32_t step_at(uint32_t offset, uint32_t remaining) {
+  for (uint32_t step : {8u, 4u, 2u})
+    if (offset % step == 0 && remaining >= step) return step;
+  return 1;
+}
+
+void Lowering::in_steps(std::initializer_list<Address> places, uint32_t size, const std::function<void(uint32_t, uint32_t)>& visit) {
+  for (uint32_t done = 0, step; done < size; done += step) {
+    step = 8;
+    for (const Address& place : places) step = std::min(step, step_at(static_cast<uint32_t>(place.offset) + done, size - done));
+    visit(done, step);
+  }
+}
+
 void Lowering::copy(Address to, Address from, uint32_t size) {
   if (to == from) return;
   if (size > kMostInline) {
     b().call(BPF_FUNC_probe_read_kernel, {reg(b().address_of(to)), imm(size), reg(b().address_of(from))});
     return;
   }
-  uint32_t done = 0;
-  for (uint32_t step : {8u, 4u, 2u, 1u})
-    for (; size - done >= step; done += step) b().store(to + done, step, reg(b().load(from + done, step)));
+  in_steps({to, from}, size, [&](uint32_t at, uint32_t step) { b().store(to + at, step, reg(b().load(from + at, step))); });
 }
 
 void Lowering::zero(Address to, uint32_t size) {
@@ -131,9 +145,7 @@ void Lowering::zero(Address to, uint32_t size) {
     b().call(BPF_FUNC_probe_read_kernel, {reg(b().address_of(to)), imm(size), reg(zeros)});
     return;
   }
-  uint32_t done = 0;
-  for (uint32_t step : {8u, 4u, 2u, 1u})
-    for (; size - done >= step; done += step) b().store(to + done, step, imm(0));
+  in_steps({to}, size, [&](uint32_t at, uint32_t step) { b().store(to + at, step, imm(0)); });
 }
 
 // Stores a value as another type of the same family: wider integers, longer strings, tuples of

@@ -18,14 +18,12 @@ void Lowering::store_text(Address to, uint32_t size, const std::string& text) {
   std::string bytes = text.substr(0, size);
   bytes.resize(size, '\0');
   uint32_t written = std::min<uint32_t>(size, static_cast<uint32_t>((text.size() + 8) / 8 * 8));
-  uint32_t done = 0;
-  for (uint32_t step : {8u, 4u, 2u, 1u})
-    for (; written - done >= step; done += step) {
-      int64_t word = 0;
-      std::memcpy(&word, bytes.data() + done, step);
-      if (step == 4) word = static_cast<int32_t>(word);
-      b().store(to + done, step, imm(word));
-    }
+  in_steps({to}, written, [&](uint32_t at, uint32_t step) {
+    int64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, step);
+    if (step == 4) word = static_cast<int32_t>(word);
+    b().store(to + at, step, imm(word));
+  });
   if (written < size) zero(to + written, size - written);
 }
 
@@ -39,13 +37,11 @@ Value Lowering::text_value(const std::string& text) {
 // --- comparing ------------------------------------------------------------------------------------
 // Goes to `different` at the first difference.
 void Lowering::equal_memory(Address left, Address right, uint32_t size, int32_t different) {
-  uint32_t done = 0;
-  for (uint32_t step : {8u, 4u, 2u, 1u})
-    for (; size - done >= step; done += step) {
-      int32_t next = b().new_block();
-      b().branch(ir::Compare::Eq, reg(b().load(left + done, step)), reg(b().load(right + done, step)), next, different);
-      b().start(next);
-    }
+  in_steps({left, right}, size, [&](uint32_t at, uint32_t step) {
+    int32_t next = b().new_block();
+    b().branch(ir::Compare::Eq, reg(b().load(left + at, step)), reg(b().load(right + at, step)), next, different);
+    b().start(next);
+  });
 }
 
 // The literal and its NUL against as many bytes of the text.
@@ -57,15 +53,13 @@ ir::Operand Lowering::equal_bytes(const Value& text, const std::string& literal)
   std::string bytes = literal + '\0';
   Reg result = b().new_reg();
   int32_t different = b().new_block(), done = b().new_block();
-  uint32_t at = 0;
-  for (uint32_t step : {8u, 4u, 2u, 1u})
-    for (; size - at >= step; at += step) {
-      uint64_t word = 0;
-      std::memcpy(&word, bytes.data() + at, step);
-      int32_t next = b().new_block();
-      b().branch(ir::Compare::Eq, reg(b().load(text.address + at, step)), imm(static_cast<int64_t>(word)), next, different);
-      b().start(next);
-    }
+  in_steps({text.address}, size, [&](uint32_t at, uint32_t step) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, step);
+    int32_t next = b().new_block();
+    b().branch(ir::Compare::Eq, reg(b().load(text.address + at, step)), imm(static_cast<int64_t>(word)), next, different);
+    b().start(next);
+  });
   b().assign(result, imm(1));
   b().jump(done);
   b().start(different);
@@ -129,7 +123,9 @@ void Lowering::lower_str(const Expr& expr, const std::vector<ExprPtr>& args, Add
   Type from = type_of(*args[0]);
   if (!is_scalar(from)) {  // a string or char array already
     Value text = lower(*args[0]);
-    return store({string_type(std::min(from->size, type->size)), {}, text.address}, to, type);
+    bool is_cut = args.size() > 1 && info(expr).type->size < from->size;
+    uint32_t size = std::min(info(expr).type->size, type->size) - (is_cut ? 1 : 0);
+    return store({string_type(size), {}, text.address}, to, type);
   }
   uint32_t size = std::min(type->size, info(expr).type->size);
   AddressSpace space = AddressSpace::None;

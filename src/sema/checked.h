@@ -36,6 +36,7 @@ struct VariableInfo {
   bool has_declared_type = false;
   bool is_assigned = false;
   bool is_captured = false;   // used in a loop body that became a function of its own
+  bool is_merged = false;     // another entry stands for it
   bool needs_zero = false;    // may be read before anything was stored in it
   int function = 0;           // 0: the probe itself; loops count up
   Span span;

@@ -306,7 +306,7 @@ void Inferrer::finish_maps() {
 
 void Inferrer::finish_variables() {
   for (const VariableInfo& variable : program_.variables) {
-    if (diagnostics_.has_errors() || !is(variable.type, Kind::Unknown)) continue;
+    if (diagnostics_.has_errors() || variable.is_merged || !is(variable.type, Kind::Unknown)) continue;
     diagnostics_.error(variable.span, fmt::format("nothing is ever stored in '${}'", variable.name));
   }
 }

@@ -85,6 +85,7 @@ class Inferrer {
   void check_format(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
   void check_print(const Expr& expr, const std::vector<ExprPtr>& args);
   bool expect_integer(const Expr& arg, std::string_view function);
+  bool expect_address(const Expr& arg, std::string_view function);
   bool expect_string(const Expr& arg, std::string_view function);
   std::optional<std::string> expect_literal_text(const Expr& arg, std::string_view function);
   std::optional<int64_t> expect_literal_number(const Expr& arg, std::string_view function);

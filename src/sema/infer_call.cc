@@ -189,6 +189,10 @@ bool Inferrer::expect_integer(const Expr& arg, std::string_view function) {
   return false;
 }
 
+bool Inferrer::expect_address(const Expr& arg, std::string_view function) {
+  return is(info(arg).type, Kind::Pointer) || expect_integer(arg, function);
+}
+
 bool Inferrer::expect_string(const Expr& arg, std::string_view function) {
   const Type& type = info(arg).type;
   if (is(type, Kind::String)) return true;
@@ -345,8 +349,8 @@ Type Inferrer::memory_function_type(const Expr& expr, const Builtin& builtin, co
       expect_integer(*args[0], builtin.name);
       return pointer_type(none_type(), space);
     }
-    case Fn::Ksym: expect_integer(*args[0], "ksym"); return simple_type(Kind::KSym, 8);
-    case Fn::Usym: expect_integer(*args[0], "usym"); return simple_type(Kind::USym, kUSymSize);
+    case Fn::Ksym: expect_address(*args[0], "ksym"); return simple_type(Kind::KSym, 8);
+    case Fn::Usym: expect_address(*args[0], "usym"); return simple_type(Kind::USym, kUSymSize);
     case Fn::CgroupPath:
       expect_integer(*args[0], "cgroup_path");
       if (args.size() > 1) expect_literal_text(*args[1], "cgroup_path");

@@ -59,6 +59,7 @@ class Resolver {
       }
       if (variable.function != 0 || variable.is_captured) program_.variables[static_cast<size_t>(root)].is_captured = true;
       aliases_[id - first_] = root;
+      variable.is_merged = static_cast<int>(id) != root;
     }
     if (root >= 0) {
       scopes_.front()[name] = root;

@@ -136,7 +136,7 @@ std::string type_name(const Type& type) {
     case Kind::Enum: return t.name;
     case Kind::String: return fmt::format("string[{}]", t.size);
     case Kind::Buffer: return fmt::format("buffer[{}]", t.size - 4);
-    case Kind::Pointer: return type_name(t.element) + " *";
+    case Kind::Pointer: return (is(t.element, Kind::None) ? "void" : type_name(t.element)) + " *";
     case Kind::Array: return fmt::format("{}[{}]", type_name(t.element), t.count);
     case Kind::Struct: return t.name;
     case Kind::Tuple: return list_of_names(t, false);

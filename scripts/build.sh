@@ -1,0 +1,34 @@
+#!/bin/bash
+# Installs missing packages, configures and builds: build.sh BUILD_DIRECTORY Release|Sanitize [TARGET...]
+# Quiet unless something fails.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+directory=$1 kind=$2
+shift 2
+
+packages=(g++ cmake ninja-build libbpf-dev libelf-dev zlib1g-dev libfmt-dev linux-libc-dev)
+if [ "$kind" = Sanitize ]; then packages+=(libgtest-dev systemtap-sdt-dev); fi
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f '${Status}' "$package" 2> /dev/null | grep -q 'ok installed' || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  if [ "$(id -u)" != 0 ]; then
+    echo "these packages are missing: ${missing[*]}" >&2
+    echo "hint: install them, or run this as root" >&2
+    exit 3
+  fi
+  echo "installing ${missing[*]}" >&2
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq >&2
+  apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+options=(-DCMAKE_BUILD_TYPE=Release -DFLOWTAP_TESTS=OFF)
+if [ "$kind" = Sanitize ]; then options=(-DCMAKE_BUILD_TYPE=Debug -DFLOWTAP_SANITIZE=ON -DFLOWTAP_TESTS=ON); fi
+if ! cmake -G Ninja -S "$root" -B "$directory" "${options[@]}" > "$log" 2>&1 || ! ninja -C "$directory" "$@" > "$log" 2>&1; then
+  cat "$log" >&2
+  exit 1
+fi
