@@ -128,9 +128,11 @@ class Expander {
     if (row.kind == ProbeKind::Kprobe && !split_offset(function, offset)) return;
     std::vector<std::string> names{function};
     if (has_glob(function) || has_glob(module)) names = target_.kernel_functions(module, function);
-    for (const std::string& name : names) {
+    for (const std::string& found : names) {
+      size_t colon = found.find(':');  // lists name the module too
+      std::string name = colon == std::string::npos ? found : found.substr(colon + 1);
       AttachPoint& point = add(row.kind, fmt::format("{}:{}", row.name, name));
-      point.target = module;
+      point.target = colon == std::string::npos ? module : found.substr(0, colon);
       point.function = name;
       point.offset = offset;
     }
@@ -306,13 +308,15 @@ class Expander {
       found = true;
       add_user(row, path, candidate, offset);
     }
-    if (!found && !has_glob(function) && !has_glob(part(1))) suggest_function(path, function, *functions);
+    bool may_be_missing = options_.allows_missing || has_glob(function) || has_glob(part(1));
+    if (!found && !may_be_missing) report_no_function(path, function, *functions);
   }
 
-  void suggest_function(const std::string& path, const std::string& function, const std::vector<UserFunction>& functions) {
+  void report_no_function(const std::string& path, const std::string& function, const std::vector<UserFunction>& functions) {
     std::vector<std::string> names;
     for (const UserFunction& candidate : functions) names.push_back(candidate.name);
-    if (auto near = nearest(function, names)) suggestion_ = fmt::format("{} has a function '{}'", path, *near);
+    Diagnostic& report = error(fmt::format("'{}' has no function '{}'", path, function));
+    if (auto near = nearest(function, names)) report.with_hint(fmt::format("did you mean '{}'?", *near));
   }
 
   void add_user(const ProbeRow& row, const std::string& path, const UserFunction& function, uint64_t offset) {
@@ -371,7 +375,6 @@ class Expander {
   const CheckOptions& options_;
   Diagnostics& diagnostics_;
   std::vector<AttachPoint> points_;
-  std::string suggestion_;
 };
 
 }  // namespace

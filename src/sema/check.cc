@@ -22,11 +22,12 @@ namespace {
 
 class Checker {
  public:
-  Checker(Ast& ast, const CDeclarations& declarations, const Target& target, const CheckOptions& options, Diagnostics& diagnostics)
-      : ast_(ast), declarations_(declarations), target_(target), options_(options), diagnostics_(diagnostics) {}
+  Checker(Ast& ast, const CDeclarations& declarations, const Target& target, CheckOptions options, Diagnostics& diagnostics)
+      : ast_(ast), declarations_(declarations), target_(target), options_(std::move(options)), diagnostics_(diagnostics) {}
 
   CheckedProgram run() {
     program_.config = read_config(ast_, options_.environment, diagnostics_);
+    options_.allows_missing = program_.config.missing_probes != MissingProbes::Error;
     program_.types = std::make_shared<const ScriptTypes>(declarations_, target_, diagnostics_);
     for (const Probe& probe : ast_.probes) make_instances(probe);
     check_limits();
@@ -205,7 +206,7 @@ class Checker {
   Ast& ast_;
   const CDeclarations& declarations_;
   const Target& target_;
-  const CheckOptions& options_;
+  CheckOptions options_;
   Diagnostics& diagnostics_;
   CheckedProgram program_;
   uint64_t attach_points_ = 0;

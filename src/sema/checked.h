@@ -93,6 +93,7 @@ struct CheckedProgram {
 
 struct CheckOptions {
   bool is_unsafe = false;
+  bool allows_missing = false;     // missing_probes is not `error`
   std::optional<int> pid;          // -p
   std::optional<int> child_pid;    // -c
   std::vector<std::pair<std::string, std::optional<std::string>>> named;  // --name[=value] after --

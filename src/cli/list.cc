@@ -1,0 +1,173 @@
+// Listing; see list.h. A pattern is "kind:rest", both with '*'; without ':' it is "*:pattern".
+
+#include "cli/list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "builtins/probes.h"
+#include "target/listing.h"
+
+namespace flowtap {
+
+namespace {
+
+class Lister {
+ public:
+  Lister(const Target& target, bool is_verbose) : target_(target), is_verbose_(is_verbose) {}
+
+  void add_pattern(const std::string& pattern) {
+    size_t colon = pattern.find(':');
+    std::string kind = colon == std::string::npos ? "*" : pattern.substr(0, colon);
+    std::string rest = colon == std::string::npos ? pattern : pattern.substr(colon + 1);
+    for (const ProbeRow& row : all_probe_kinds()) {
+      bool is_named = !has_glob(kind) && find_probe_kind(kind) == &row;
+      if (is_named || (has_glob(kind) && glob_match(kind, row.name))) add_kind(row, rest, is_named);
+    }
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  // Kinds that need a target are listed only when asked for by name.
+  void add_kind(const ProbeRow& row, const std::string& rest, bool is_named) {
+    switch (row.kind) {
+      case ProbeKind::Tracepoint: return add_tracepoints(rest);
+      case ProbeKind::RawTracepoint:
+        for (const std::string& event : target_.raw_tracepoints(last_part(rest))) add_typed(row, "vmlinux:" + event, target_.raw_tracepoint(event));
+        return;
+      case ProbeKind::Kprobe: case ProbeKind::Fentry:
+        return add_functions(row, rest);
+      case ProbeKind::Kretprobe: case ProbeKind::Fexit:
+        if (is_named) add_functions(row, rest);
+        return;
+      case ProbeKind::Iter:
+        for (const std::string& name : target_.iterators())
+          if (glob_match(rest, name)) add_typed(row, name, target_.iterator(name));
+        return;
+      case ProbeKind::Software: return add_events(row, rest, software_events());
+      case ProbeKind::Hardware: return add_events(row, rest, hardware_events());
+      case ProbeKind::Interval: case ProbeKind::Profile:
+        if (is_named)
+          for (const char* unit : {"hz", "ms", "s", "us"})
+            if (glob_match(rest, fmt::format("{}:", unit)) || glob_match(rest, unit)) add(fmt::format("{}:{}:", row.name, unit));
+        return;
+      case ProbeKind::Uprobe: case ProbeKind::Uretprobe:
+        if (is_named) add_user_functions(row, rest);
+        return;
+      case ProbeKind::Usdt:
+        if (is_named) add_usdt(row, rest);
+        return;
+      default: return;
+    }
+  }
+
+  static std::string last_part(const std::string& text) {
+    size_t colon = text.rfind(':');
+    return colon == std::string::npos ? text : text.substr(colon + 1);
+  }
+
+  void add(const std::string& name) { out_ += name + "\n"; }
+
+  void add_tracepoints(const std::string& rest) {
+    size_t colon = rest.find(':');
+    std::string category = colon == std::string::npos ? "*" : rest.substr(0, colon);
+    std::string event = colon == std::string::npos ? rest : rest.substr(colon + 1);
+    for (const std::string& found : target_.tracepoints(category, event)) {
+      add("tracepoint:" + found);
+      if (!is_verbose_) continue;
+      size_t at = found.find(':');
+      Result<TracepointFormat> format = target_.tracepoint(found.substr(0, at), found.substr(at + 1));
+      if (format.ok()) out_ += list_arguments(*format);
+    }
+  }
+
+  void add_typed(const ProbeRow& row, const std::string& name, const Result<FunctionSignature>& signature) {
+    add(fmt::format("{}:{}", row.name, name));
+    if (is_verbose_ && signature.ok()) out_ += list_arguments(*signature, row.has(kHasRetval) ? ShowResult::Yes : ShowResult::No);
+  }
+
+  // A kind that this kernel does not permit is not listed.
+  void add_functions(const ProbeRow& row, const std::string& rest) {
+    bool is_typed = row.program != ProgramType::Kprobe;
+    if (!target_.has(is_typed ? Feature::Fentry : Feature::Kprobes)) return;
+    size_t colon = rest.find(':');
+    std::string module = colon == std::string::npos ? "" : rest.substr(0, colon);
+    std::string function = colon == std::string::npos ? rest : rest.substr(colon + 1);
+    for (const std::string& found : target_.kernel_functions(module, function)) {
+      size_t at = found.find(':');
+      add(fmt::format("{}:{}", row.name, is_typed ? found : found.substr(at + 1)));
+      if (!is_verbose_) continue;
+      Result<FunctionSignature> signature = target_.kernel_function(found.substr(0, at), found.substr(at + 1));
+      if (signature.ok()) out_ += list_arguments(*signature, row.has(kHasRetval) ? ShowResult::Yes : ShowResult::No);
+    }
+  }
+
+  void add_events(const ProbeRow& row, const std::string& rest, std::span<const PerfEventName> events) {
+    std::vector<std::string> names;
+    for (const PerfEventName& event : events) {
+      names.emplace_back(event.name);
+      if (!event.alias.empty()) names.emplace_back(event.alias);
+    }
+    std::sort(names.begin(), names.end());
+    for (const std::string& name : names)
+      if (glob_match(rest, name) || glob_match(rest, name + ":")) add(fmt::format("{}:{}:", row.name, name));
+  }
+
+  // "path:pattern"; the path may itself hold a colon only inside quotes, which no one lists.
+  void add_user_functions(const ProbeRow& row, const std::string& rest) {
+    size_t colon = rest.rfind(':');
+    std::string path = rest.substr(0, colon);
+    std::string pattern = colon == std::string::npos ? "*" : rest.substr(colon + 1);
+    Result<std::vector<std::string>> files = target_.binaries(path);
+    if (!files.ok()) return;
+    for (const std::string& file : *files) {
+      Result<std::vector<UserFunction>> functions = target_.user_functions(file);
+      if (!functions.ok()) continue;
+      std::string last;
+      for (const UserFunction& function : *functions)
+        if (glob_match(pattern, function.name) && function.name != last) add(fmt::format("{}:{}:{}", row.name, file, last = function.name));
+    }
+  }
+
+  void add_usdt(const ProbeRow& row, const std::string& rest) {
+    std::vector<std::string> parts = split(rest, ':');
+    Result<std::vector<std::string>> files = target_.binaries(parts[0]);
+    if (!files.ok()) return;
+    std::string provider = parts.size() > 2 ? parts[1] : "*";
+    std::string name = parts.size() > 1 ? parts.back() : "*";
+    for (const std::string& file : *files) {
+      Result<std::vector<UsdtProbe>> probes = target_.usdt_probes(file);
+      if (!probes.ok()) continue;
+      for (const UsdtProbe& probe : *probes)
+        if (glob_match(provider, probe.provider) && glob_match(name, probe.name)) add(fmt::format("{}:{}:{}:{}", row.name, file, probe.provider, probe.name));
+    }
+  }
+
+  const Target& target_;
+  bool is_verbose_;
+  std::string out_;
+};
+
+}  // namespace
+
+Result<std::string> list_probes(const Target& target, const std::string& search, bool is_verbose) {
+  std::string wanted = search.empty() ? "*" : search;
+  if (is_type_pattern(wanted)) {
+    std::string types = list_types(target, wanted, is_verbose);
+    if (types.empty()) return Error{fmt::format("there is no type '{}'", wanted)};
+    return types;
+  }
+  Lister lister(target, is_verbose);
+  for (const std::string& pattern : split(wanted, ',')) lister.add_pattern(pattern);
+  std::string out = lister.take();
+  if (!out.empty()) return out;
+  bool asks_functions = wanted.starts_with("k") || wanted.starts_with("f");
+  if (asks_functions && !target.has(Feature::Kprobes) && !target.has(Feature::Fentry))
+    return Error{fmt::format("'{}' matches nothing", wanted), 0, "this kernel permits neither kprobes nor fentry; try tracepoint:* or rawtracepoint:*"};
+  return Error{fmt::format("'{}' matches nothing", wanted), 0, "'*' stands for any text, e.g. -l 'tracepoint:tcp:*'"};
+}
+
+}  // namespace flowtap

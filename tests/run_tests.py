@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Runs the parts of the test suite and adds up their results; see ./test."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import features
+from cases import mismatch, read_cases
+
+ROOT = Path(__file__).resolve().parent.parent
+FLOWTAP = ROOT / "build" / "flowtap"
+TIME_LIMIT = 60  # seconds for one case: a hang is a failure, slowness is not
+
+
+class Results:
+    def __init__(self):
+        self.passed, self.failed, self.skipped = 0, 0, 0
+
+    def add(self, name, problem="", skipped=""):
+        if skipped:
+            self.skipped += 1
+            print(f"skipped {name}: {skipped}")
+        elif problem:
+            self.failed += 1
+            print(f"FAILED {name}\n{problem}", flush=True)
+        else:
+            self.passed += 1
+
+
+# --- cases ----------------------------------------------------------------------------------------
+def run_case(case):
+    """(problem, reason for skipping), both empty when the case passed."""
+    missing = [f for f in case.parts.get("needs", "").split() if not features.has(f)]
+    if missing:
+        return "", features.reason(missing[0])
+    with tempfile.TemporaryDirectory() as folder:
+        command = [str(FLOWTAP), "-q"] + shlex.split(case.parts.get("options", ""))
+        if "during" in case.parts:
+            command += ["-c", "/bin/sh -c " + shlex.quote(case.parts["during"].strip())]
+        command += script_arguments(case, folder)
+        command += shlex.split(case.parts.get("params", ""))
+        environment = dict(os.environ, **dict(l.split("=", 1) for l in case.parts.get("env", "").split()))
+        try:
+            done = subprocess.run(command, capture_output=True, cwd=folder, env=environment, timeout=TIME_LIMIT)
+        except subprocess.TimeoutExpired:
+            return "    did not end", ""
+    return judge(case, done), ""
+
+
+def script_arguments(case, folder):
+    if "files" not in case.parts:
+        return ["-e", case.script]
+    Path(folder, "main.bt").write_text(case.script)
+    name = None
+    for line in case.parts["files"].split("\n"):
+        if line.startswith(">> "):
+            name = Path(folder, line[3:].strip())
+            name.parent.mkdir(parents=True, exist_ok=True)
+            name.write_text("")
+        elif name:
+            name.write_text(name.read_text() + line + "\n")
+    return ["main.bt"]
+
+
+def judge(case, done):
+    problems = []
+    code = int(case.parts.get("code", "0"))
+    out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    if done.returncode != code:
+        problems.append(f"exit code {done.returncode}, expected {code}\n{err}")
+    for part, text in (("out", out), ("err", err)):
+        if part in case.parts:
+            difference = mismatch(case.parts[part], text)
+            if difference:
+                problems.append(f"standard {'output' if part == 'out' else 'error'}:\n{difference}")
+    if "out" not in case.parts and "err" not in case.parts:
+        problems.append("the case expects nothing, so it could not fail")
+    return "".join(f"  {p}\n" for p in problems)
+
+
+def run_cases(folder, results):
+    build("build", "Release")
+    if not features.has("bpf"):
+        results.add(folder, skipped=features.reason("bpf"))
+        return
+    wanted = os.environ.get("CASE", "")
+    cases = [c for path in sorted((ROOT / "tests" / folder).glob("**/*.cases")) for c in read_cases(path)]
+    cases = [c for c in cases if wanted in c.name]
+    names = set()
+    for case in cases:
+        if case.name in names:
+            results.add(case.name, f"  two cases have this name ({case.file}:{case.line})")
+        names.add(case.name)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for case, (problem, skipped) in zip(cases, pool.map(run_case, cases)):
+            place = f"{Path(case.file).relative_to(ROOT)}:{case.line}"
+            results.add(f"{case.name} ({place})", problem and f"  {case.script}\n{problem}", skipped)
+
+
+# --- the parts --------------------------------------------------------------------------------------
+def build(directory, kind, *targets):
+    done = subprocess.run([ROOT / "scripts" / "build.sh", ROOT / directory, kind, *targets], capture_output=True, text=True)
+    if done.returncode != 0:
+        print(done.stdout + done.stderr)
+        sys.exit("the build failed")
+
+
+def part_unit(results):
+    build("build-sanitize", "Sanitize", "unit_tests")
+    done = subprocess.run([ROOT / "build-sanitize" / "unit_tests", "--gtest_brief=1"], capture_output=True, text=True)
+    text = done.stdout + done.stderr
+    count = lambda pattern: int((re.search(pattern, text) or [0, "0"])[1])
+    passed, skipped = count(r"\[  PASSED  \] (\d+)"), count(r"\[  SKIPPED \] (\d+)")
+    failed = len(set(re.findall(r"\[  FAILED  \] (\S+\.\S+)", text)))
+    results.passed += passed
+    results.skipped += skipped
+    for line in re.findall(r"^.*: Skipped\n.*$", text, re.M):
+        print("skipped unit:", line.split("\n")[-1])
+    if done.returncode != 0:
+        results.failed += max(1, failed)
+        print(text)
+
+
+def part_structure(results):
+    import structure
+    structure.run(ROOT, results)
+
+
+def part_format(results):
+    sources = sorted(str(p) for p in (ROOT / "src").glob("**/*") if p.suffix in (".cc", ".h"))
+    done = subprocess.run(["clang-format", "--dry-run", "-Werror", *sources], capture_output=True, text=True)
+    results.add("clang-format", done.stderr[:3000] if done.returncode else "")
+
+
+def part_lang(results):
+    run_cases("lang", results)
+
+
+def part_errors(results):
+    run_cases("errors", results)
+
+
+def part_golden(results):
+    import golden
+    build("build", "Release")
+    golden.run(ROOT, results)
+
+
+def part_kernel(results):
+    run_cases("kernel", results)
+
+
+def part_docs(results):
+    import documents
+    build("build", "Release")
+    documents.run(ROOT, results)
+
+
+def part_differential(results):
+    import differential
+    build("build", "Release")
+    differential.run(ROOT, results)
+
+
+PARTS = {name[5:]: function for name, function in list(globals().items()) if name.startswith("part_")}
+
+
+def main(arguments):
+    unknown = [a for a in arguments if a not in PARTS]
+    if unknown:
+        sys.exit(f"there is no part '{unknown[0]}'; the parts are {', '.join(PARTS)}")
+    results = Results()
+    for name in arguments or PARTS:
+        began, before = time.time(), (results.passed, results.failed)
+        PARTS[name](results)
+        print(f"{name}: {results.passed - before[0]} passed, {results.failed - before[1]} failed "
+              f"in {time.time() - began:.0f} s", flush=True)
+    print(f"{results.passed} passed, {results.failed} failed, {results.skipped} skipped")
+    return 1 if results.failed or not results.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,59 @@
+"""Rules about the source tree itself: which folder may include which, and what texts may not say."""
+
+import re
+
+# folder -> folders it may include, beside itself and what those include.
+MAY_INCLUDE = {
+    "base": [],
+    "source": ["base"],
+    "types": ["base"],
+    "target": ["types"],
+    "lang": ["source"],
+    "bpf": ["types", "source"],
+    "builtins": ["bpf"],
+    "sema": ["lang", "builtins", "target"],
+    "ir": ["bpf"],
+    "lower": ["sema", "ir"],
+    "codegen": ["ir", "bpf"],
+    "symbols": ["types"],
+    "kernel": ["builtins", "symbols", "target"],
+    "output": ["types"],
+    "runtime": ["kernel", "output"],
+    "cli": ["runtime", "lower", "codegen"],
+}
+
+FORBIDDEN = re.compile(r"TODO|FIXME|XXX|using namespace .*;.*\.h")
+
+
+def reachable(folder):
+    found, todo = {folder}, [folder]
+    while todo:
+        for other in MAY_INCLUDE[todo.pop()]:
+            if other not in found:
+                found.add(other)
+                todo.append(other)
+    return found
+
+
+def include_problem(path, folder):
+    for line in path.read_text().split("\n"):
+        match = re.match(r'#include "([a-z_]+)/', line)
+        if match and match[1] not in reachable(folder):
+            return f"  includes {match[1]}/, which {folder}/ may not"
+    return ""
+
+
+def run(root, results):
+    for path in sorted((root / "src").glob("*/*")):
+        if path.suffix not in (".cc", ".h"):
+            continue
+        folder = path.parent.name
+        problem = "" if folder in MAY_INCLUDE else f"  folder {folder}/ has no line in tests/structure.py"
+        problem = problem or include_problem(path, folder)
+        text = path.read_text()
+        if not problem and FORBIDDEN.search(text):
+            problem = "  holds unfinished work"
+        head = text.split("\n", 3)
+        if not problem and path.suffix == ".cc" and not head[0].startswith("//"):
+            problem = "  does not begin with what it is for"
+        results.add(f"structure of {path.relative_to(root)}", problem)
