@@ -14,7 +14,7 @@ namespace flowtap {
 
 namespace {
 
-enum LongOnly { kInfo = 1000, kUnsafe, kDryRun, kNoWarnings, kStats, kProbeFilter, kIgnored, kIgnoredWithValue };
+enum LongOnly { kInfo = 1000, kUnsafe, kDryRun, kNoWarnings, kStats, kProbeFilter, kTarget, kIgnored, kIgnoredWithValue };
 
 const option kLong[] = {{"list", no_argument, nullptr, 'l'},
                         {"verbose", no_argument, nullptr, 'v'},
@@ -32,6 +32,7 @@ const option kLong[] = {{"list", no_argument, nullptr, 'l'},
                         {"no-warnings", no_argument, nullptr, kNoWarnings},
                         {"stats", no_argument, nullptr, kStats},
                         {"probe-filter", required_argument, nullptr, kProbeFilter},
+                        {"target", required_argument, nullptr, kTarget},
                         {"debug", required_argument, nullptr, 'd'},
                         {"dump", required_argument, nullptr, 'd'},
                         {"btf", no_argument, nullptr, kIgnored},
@@ -89,6 +90,7 @@ Status apply(Options& options, int letter, const std::string& value) {
     case kNoWarnings: options.no_warnings = true; break;
     case kStats: options.shows_stats = true; break;
     case kProbeFilter: options.probe_filter = value; break;
+    case kTarget: options.target_file = value; break;
     case 'd': return set_dump(options, value);
     default: break;  // accepted and ignored: -b, -I and the like
   }

@@ -33,6 +33,7 @@ struct Options {
   bool no_warnings = false;
   bool shows_stats = false;
   std::string probe_filter;
+  std::string target_file;               // --target: a described machine instead of this one
 };
 
 // An Error is a usage error: say it and exit with 2.

@@ -1,0 +1,24 @@
+#pragma once
+// Where scripts come from: the command line, a file, standard input, and what they import.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/options.h"
+
+namespace flowtap {
+
+struct ScriptText {
+  std::string name;    // as messages show it: "stdin" for -e and "-"
+  std::string text;
+  std::string folder;  // what imports are relative to
+};
+
+Result<ScriptText> read_script(const Options& options);
+
+// The files behind `import "path"`: one file, or all scripts of a directory.
+Result<std::vector<std::pair<std::string, std::string>>> read_import(const std::string& folder, const std::string& path);
+
+}  // namespace flowtap
