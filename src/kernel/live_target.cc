@@ -17,6 +17,11 @@
 #include "kernel/live_types.h"
 #include "kernel/machine.h"
 #include "kernel/tracefs.h"
+#include "symbols/demangle.h"
+#include "symbols/elf_file.h"
+#include "symbols/find_binary.h"
+#include "symbols/kallsyms.h"
+#include "symbols/usdt_notes.h"
 #include "target/btf_signatures.h"
 #include "target/tracefs_format.h"
 
@@ -27,6 +32,8 @@ struct LiveTarget::State {
   std::string tracefs_directory;
   std::optional<Result<Tracefs>> tracefs;  // set once looked for
   std::optional<bool> has_fentry;
+  std::optional<pid_t> pid;
+  KernelSymbols symbols = KernelSymbols();
 
   const Result<Tracefs>& find_tracefs() {
     if (!tracefs)
@@ -37,7 +44,8 @@ struct LiveTarget::State {
 
 LiveTarget::LiveTarget(LiveTargetOptions options)
     : state_(new State{.types = LiveTypes(std::move(options.btf_directory)),
-                       .tracefs_directory = std::move(options.tracefs_directory)}) {}
+                       .tracefs_directory = std::move(options.tracefs_directory),
+                       .pid = options.pid}) {}
 
 LiveTarget::~LiveTarget() = default;
 
@@ -190,7 +198,7 @@ Result<FunctionSignature> LiveTarget::iterator(std::string_view name) const {
 // --- the rest -----------------------------------------------------------------------------------
 
 std::optional<uint64_t> LiveTarget::kernel_symbol(std::string_view name) const {
-  return find_kernel_symbol(name);
+  return state_->symbols.address_of(name);
 }
 
 bool LiveTarget::has(Feature feature) const {
@@ -211,22 +219,30 @@ bool LiveTarget::has(Feature feature) const {
   return false;
 }
 
-Result<std::vector<std::string>> LiveTarget::binaries(std::string_view) const {
-  return Error{"not available yet"};
+Result<std::vector<std::string>> LiveTarget::binaries(std::string_view target) const {
+  return find_binaries(target, state_->pid);
 }
 
-Result<std::vector<UserFunction>> LiveTarget::user_functions(const std::string&) const {
-  return Error{"not available yet"};
+Result<std::vector<UserFunction>> LiveTarget::user_functions(const std::string& path) const {
+  Result<ElfFile> file = ElfFile::open(path);
+  if (!file) return file.error();
+  return file->functions();
 }
 
-Result<std::vector<UsdtProbe>> LiveTarget::usdt_probes(const std::string&) const {
-  return Error{"not available yet"};
+Result<std::vector<UsdtProbe>> LiveTarget::usdt_probes(const std::string& path) const {
+  Result<ElfFile> file = ElfFile::open(path);
+  if (!file) return file.error();
+  return read_usdt_probes(*file);
 }
 
 std::optional<uint64_t> LiveTarget::cgroup_id(const std::string& path) const {
   return find_cgroup_id(path);
 }
 
-uint32_t LiveTarget::cpus() const { return count_cpus(); }
+uint32_t LiveTarget::cpus() const { return count_possible_cpus(); }
+
+bool LiveTarget::demangled_matches(const std::string& symbol, std::string_view name) const {
+  return flowtap::demangled_matches(symbol, name);
+}
 
 }  // namespace flowtap

@@ -1,7 +1,10 @@
 #pragma once
 // LiveTarget: the running machine as the compiler sees it.
 
+#include <sys/types.h>
+
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "target/target.h"
@@ -13,6 +16,8 @@ struct LiveTargetOptions {
   std::string btf_directory = "/sys/kernel/btf";
   // Empty: wherever it is mounted.
   std::string tracefs_directory;
+  // The process that user probes are for (-p): its view of names and files is what counts.
+  std::optional<pid_t> pid;
 };
 
 class LiveTarget : public Target {
@@ -47,6 +52,7 @@ class LiveTarget : public Target {
 
   std::optional<uint64_t> cgroup_id(const std::string& path) const override;
   uint32_t cpus() const override;
+  bool demangled_matches(const std::string& symbol, std::string_view name) const override;
 
  private:
   struct State;  // what has been loaded so far; questions are const, loading is not

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -188,6 +189,21 @@ TEST(RunningMachine, every_tracepoint_format_is_understood) {
     if (!format && format.error().code == EACCES) GTEST_SKIP() << format.error().message();
     EXPECT_TRUE(format) << name << ": " << format.error().message();
   }
+}
+
+TEST(RunningMachine, user_binaries_are_read) {
+  LiveTarget target;
+  std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  Result<std::vector<std::string>> files = target.binaries(self);
+  ASSERT_TRUE(files) << files.error().message();
+  Result<std::vector<UserFunction>> functions = target.user_functions(files->front());
+  ASSERT_TRUE(functions) << functions.error().message();
+  EXPECT_TRUE(std::any_of(functions->begin(), functions->end(),
+                          [](const UserFunction& f) { return f.name == "main"; }));
+  EXPECT_TRUE(target.usdt_probes(files->front()));
+  EXPECT_FALSE(target.binaries("/no/such/file"));
+  EXPECT_FALSE(target.user_functions("/no/such/file"));
+  EXPECT_TRUE(target.demangled_matches("_ZN3foo3barEi", "foo::bar"));
 }
 
 TEST(RunningMachine, small_facts) {

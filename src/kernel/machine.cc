@@ -3,20 +3,38 @@
 #include "kernel/machine.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
+
+#include "base/text.h"
 
 namespace flowtap {
 
-uint32_t count_cpus() {
-  return static_cast<uint32_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+std::vector<int> parse_cpu_list(std::string_view text) {
+  std::vector<int> cpus;
+  for (const std::string& range : split(trim(text), ',')) {
+    int first = 0;
+    const char* end = range.data() + range.size();
+    auto [after, error] = std::from_chars(range.data(), end, first);
+    if (error != std::errc()) continue;
+    int last = first;
+    if (after < end && *after == '-') std::from_chars(after + 1, end, last);
+    for (int cpu = first; cpu <= last; cpu++) cpus.push_back(cpu);
+  }
+  return cpus;
 }
+
+static std::vector<int> cpus_in(const char* name) {
+  std::string path = std::string("/sys/devices/system/cpu/") + name;
+  std::vector<int> cpus = parse_cpu_list(read_file(path).value_or(""));
+  return cpus.empty() ? std::vector<int>{0} : cpus;
+}
+
+std::vector<int> online_cpus() { return cpus_in("online"); }
+
+uint32_t count_possible_cpus() { return static_cast<uint32_t>(cpus_in("possible").size()); }
 
 // A cgroup's id is the number of its kernfs node, which the kernel gives away as a file handle of
 // eight bytes. (The inode number is the same one on 64-bit kernels since 5.5, not before.)
@@ -33,22 +51,6 @@ std::optional<uint64_t> find_cgroup_id(const std::string& path) {
   uint64_t id;
   std::memcpy(&id, handle.header.f_handle, sizeof id);
   return id;
-}
-
-// Lines are "ffffffff81000000 T name" or, for a module, "... t name\t[module]".
-std::optional<uint64_t> find_kernel_symbol(std::string_view name) {
-  std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/kallsyms", "re"), std::fclose);
-  if (!file) return std::nullopt;
-  char line[512];
-  while (std::fgets(line, sizeof line, file.get())) {
-    char* end = nullptr;
-    uint64_t address = std::strtoull(line, &end, 16);
-    if (end[0] != ' ' || end[1] == '\0' || end[2] != ' ') continue;
-    std::string_view symbol(end + 3);
-    symbol = symbol.substr(0, symbol.find_first_of("\t\n "));
-    if (symbol == name) return address ? std::optional(address) : std::nullopt;
-  }
-  return std::nullopt;
 }
 
 }  // namespace flowtap

@@ -1,20 +1,22 @@
 #pragma once
-// Small facts of the running machine: CPUs, cgroups, kernel symbols.
+// Small facts of the running machine: CPUs and cgroups.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace flowtap {
 
-// CPUs that are switched on.
-uint32_t count_cpus();
+// Numbers of the CPUs that are switched on; never empty.
+std::vector<int> online_cpus();
+// CPUs that could ever be switched on: a per-CPU map has a value for each.
+uint32_t count_possible_cpus();
+// "0-2,5" -> 0 1 2 5, as the kernel writes sets of CPUs.
+std::vector<int> parse_cpu_list(std::string_view text);
 
 // The id that a BPF program sees for a directory of cgroup2.
 std::optional<uint64_t> find_cgroup_id(const std::string& path);
-
-// The address of a kernel symbol; nothing when there is none or when the kernel hides addresses.
-std::optional<uint64_t> find_kernel_symbol(std::string_view name);
 
 }  // namespace flowtap

@@ -38,7 +38,7 @@ std::string place_prefix(const Sources& sources, Span span) {
 
 // The source line and the carets under the part of the span that lies on it. Tabs are copied
 // into the caret line so that both lines stay aligned.
-static std::string excerpt(const Sources& sources, Span span) {
+std::string excerpt(const Sources& sources, Span span) {
   LineColumn at = sources.position(span);
   std::string_view line = sources.file(span.file).line(at.line);
   std::string indent;

@@ -56,6 +56,9 @@ class Diagnostics {
 // "file:line:col: " of a place.
 std::string place_prefix(const Sources& sources, Span span);
 
+// The line of a place, with carets under what the span covers of it.
+std::string excerpt(const Sources& sources, Span span);
+
 // The whole message with source line, carets, notes and hint, ending in a newline.
 std::string render(const Diagnostic& diagnostic, const Sources& sources);
 

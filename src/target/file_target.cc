@@ -4,9 +4,12 @@
 
 #include "target/file_target.h"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 
 #include "base/bytes.h"
 #include "base/text.h"
@@ -275,6 +278,16 @@ Result<std::vector<UsdtProbe>> FileTarget::usdt_probes(const std::string& path) 
 std::optional<uint64_t> FileTarget::cgroup_id(const std::string& path) const {
   auto found = file_.cgroups.find(path);
   return found == file_.cgroups.end() ? std::nullopt : std::optional(found->second);
+}
+
+// C++ names only, and no globs: a description has few symbols, and the whole art of demangling is
+// with the readers of real binaries.
+bool FileTarget::demangled_matches(const std::string& symbol, std::string_view name) const {
+  int status = 0;
+  std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
+  std::string_view whole = text ? std::string_view(text.get()) : std::string_view(symbol);
+  return whole == name || whole.substr(0, whole.find('(')) == name;
 }
 
 }  // namespace flowtap

@@ -156,5 +156,13 @@ TEST(FileTarget, damaged_text_is_harmless) {
   }
 }
 
+TEST(FileTarget, demangled_names_match_with_and_without_parameters) {
+  FileTarget target = small_target();
+  EXPECT_TRUE(target.demangled_matches("_ZN3foo3barEi", "foo::bar"));
+  EXPECT_TRUE(target.demangled_matches("_ZN3foo3barEi", "foo::bar(int)"));
+  EXPECT_FALSE(target.demangled_matches("_ZN3foo3barEi", "foo::baz"));
+  EXPECT_TRUE(target.demangled_matches("main", "main"));
+}
+
 }  // namespace
 }  // namespace flowtap

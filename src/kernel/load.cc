@@ -1,0 +1,205 @@
+// Loading. Way in: load(). Maps come first, since programs hold their descriptors in immediate
+// operands. A program is first loaded without a log, which is much faster for large ones; only
+// when it is refused is it loaded again, to hear why.
+
+#include "kernel/load.h"
+
+#include <bpf/bpf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernel/maps.h"
+#include "kernel/module_btf.h"
+#include "kernel/program_btf.h"
+#include "kernel/rights.h"
+#include "kernel/verifier_log.h"
+#include "symbols/kallsyms.h"
+
+namespace flowtap {
+namespace {
+
+struct KernelType {
+  bpf_prog_type type;
+  bpf_attach_type attach = static_cast<bpf_attach_type>(0);
+};
+
+KernelType kernel_type(ProgramType type) {
+  switch (type) {
+    case ProgramType::RawTracepoint: return {BPF_PROG_TYPE_RAW_TRACEPOINT};
+    case ProgramType::BtfTracepoint: return {BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP};
+    case ProgramType::Tracepoint: return {BPF_PROG_TYPE_TRACEPOINT};
+    case ProgramType::Kprobe: return {BPF_PROG_TYPE_KPROBE};
+    case ProgramType::PerfEvent: return {BPF_PROG_TYPE_PERF_EVENT};
+    case ProgramType::Fentry: return {BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY};
+    case ProgramType::Fexit: return {BPF_PROG_TYPE_TRACING, BPF_TRACE_FEXIT};
+    case ProgramType::Iter: return {BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER};
+  }
+  UNREACHABLE("a program type without a number");
+}
+
+std::vector<bpf_insn> kernel_insns(const Program& program) {
+  std::vector<bpf_insn> insns;
+  insns.reserve(program.insns.size());
+  for (const bpf::Insn& insn : program.insns) {
+    bpf_insn out = {};
+    out.code = insn.code;
+    out.dst_reg = insn.dst & 0xf;
+    out.src_reg = insn.src & 0xf;
+    out.off = insn.off;
+    out.imm = insn.imm;
+    insns.push_back(out);
+  }
+  return insns;
+}
+
+class Loader {
+ public:
+  Loader(const Image& image, const LoadOptions& options) : image_(image), options_(options) {}
+
+  Result<LoadedImage> run(std::optional<Refusal>* refusal) {
+    Result<std::vector<Fd>> maps = create_maps(image_);
+    if (!maps) return maps.error();
+    loaded_.maps = std::move(*maps);
+    for (size_t i = 0; i < image_.programs.size(); i++) {
+      Result<Fd> fd = load_program(i, refusal);
+      if (!fd) return fd.error();
+      loaded_.programs.push_back(std::move(*fd));
+    }
+    return std::move(loaded_);
+  }
+
+ private:
+  Status patch(const Program& program, std::vector<bpf_insn>& insns);
+  Result<Fd> load_program(size_t index, std::optional<Refusal>* refusal);
+  Status describe_functions(const Program& program, bpf_prog_load_opts& opts);
+  Error refused(size_t index, int code, std::string log, std::optional<Refusal>* refusal);
+
+  const Image& image_;
+  const LoadOptions& options_;
+  LoadedImage loaded_;
+  KernelSymbols symbols_;
+  // What the options of the program being loaded point to.
+  Fd btf_;
+  ProgramBtf functions_;
+  Fd module_;
+};
+
+Status Loader::patch(const Program& program, std::vector<bpf_insn>& insns) {
+  for (const Relocation& relocation : program.relocations) {
+    CHECK(relocation.insn + 1 < insns.size());
+    bpf_insn& low = insns[relocation.insn];
+    bpf_insn& high = insns[relocation.insn + 1];
+    if (relocation.kind == Relocation::Kind::KernelSymbol) {
+      std::optional<uint64_t> address = symbols_.address_of(relocation.symbol);
+      if (!address)
+        return Error{fmt::format("no kernel symbol '{}' in /proc/kallsyms", relocation.symbol)};
+      low.imm = static_cast<int32_t>(*address);
+      high.imm = static_cast<int32_t>(*address >> 32);
+      continue;
+    }
+    const Fd& map = loaded_.maps.at(static_cast<size_t>(relocation.map));
+    CHECK(map.valid());
+    bool is_value = relocation.kind == Relocation::Kind::MapValue;
+    low.src_reg = is_value ? BPF_PSEUDO_MAP_VALUE : BPF_PSEUDO_MAP_FD;
+    low.imm = map.get();
+  }
+  return Done{};
+}
+
+// Only callbacks need it; a kernel without BTF support still loads programs that have none.
+Status Loader::describe_functions(const Program& program, bpf_prog_load_opts& opts) {
+  if (program.subprograms.size() < 2) return Done{};
+  functions_ = encode_program_btf(program);
+  btf_ = Fd(::bpf_btf_load(functions_.bytes.data(), functions_.bytes.size(), nullptr));
+  if (!btf_.valid())
+    return errno_error(fmt::format("cannot load the function types of '{}'", program.name),
+                       errno == EPERM ? permission_hint() : "");
+  opts.prog_btf_fd = static_cast<uint32_t>(btf_.get());
+  opts.func_info = functions_.functions.data();
+  opts.func_info_cnt = static_cast<uint32_t>(functions_.functions.size());
+  opts.func_info_rec_size = sizeof(FunctionInfo);
+  return Done{};
+}
+
+std::string probe_name(const Program& program) {
+  return program.attach.empty() ? program.name : program.attach.front().name;
+}
+
+// ENOTSUPP, a number of the kernel's own that it should not let out, and does.
+constexpr int kNotSupported = 524;
+
+std::string hint_for(const Program& program, int code, bool has_verdict) {
+  if (has_verdict) return {};
+  bool is_tracing = program.attach_btf_id != 0;
+  switch (code) {
+    case EPERM: return permission_hint();
+    case EINVAL:
+      return is_tracing ? "this kernel does not know such programs, or not this probe" : "";
+    case E2BIG: return "the program has more instructions than this kernel allows";
+    case ENOSYS: return "this kernel was built without BPF";
+    case kNotSupported: return "this kernel does not support such programs here";
+    default: return {};
+  }
+}
+
+Error Loader::refused(size_t index, int code, std::string log, std::optional<Refusal>* refusal) {
+  const Program& program = image_.programs[index];
+  VerifierVerdict verdict = read_verifier_log(log);
+  bool has_verdict = !verdict.reason.empty();
+  Error error{fmt::format("cannot load the program of '{}'", probe_name(program)), code,
+              hint_for(program, code, has_verdict)};
+  if (!has_verdict || !refusal) return error;
+  Refusal& out = refusal->emplace();
+  out.program = index;
+  out.reason = std::move(verdict.reason);
+  if (verdict.insn && *verdict.insn < program.spans.size()) out.span = program.spans[*verdict.insn];
+  out.log = std::move(log);
+  return error;
+}
+
+Result<Fd> Loader::load_program(size_t index, std::optional<Refusal>* refusal) {
+  const Program& program = image_.programs[index];
+  std::vector<bpf_insn> insns = kernel_insns(program);
+  Status patched = patch(program, insns);
+  if (!patched) return patched.error();
+
+  LIBBPF_OPTS(bpf_prog_load_opts, opts);
+  KernelType type = kernel_type(program.type);
+  opts.expected_attach_type = type.attach;
+  opts.attach_btf_id = static_cast<uint32_t>(program.attach_btf_id);
+  if (program.is_sleepable) opts.prog_flags = BPF_F_SLEEPABLE;
+  if (!program.attach_module.empty()) {
+    Result<Fd> module = open_module_btf(program.attach_module);
+    if (!module) return module.error();
+    module_ = std::move(*module);
+    opts.attach_btf_obj_fd = static_cast<uint32_t>(module_.get());
+  }
+  Status described = describe_functions(program, opts);
+  if (!described) return described.error();
+
+  auto try_load = [&] {
+    return Fd(::bpf_prog_load(type.type, kernel_name(program.name).c_str(),
+                              options_.license.c_str(), insns.data(), insns.size(), &opts));
+  };
+  Fd fd = try_load();
+  if (fd.valid()) return fd;
+  int code = errno;
+  std::string log(std::max<uint64_t>(options_.log_size, 128), '\0');
+  opts.log_level = 1;
+  opts.log_buf = log.data();
+  opts.log_size = static_cast<uint32_t>(std::min<uint64_t>(log.size(), UINT32_MAX >> 2));
+  fd = try_load();
+  if (fd.valid()) return fd;
+  log.resize(std::char_traits<char>::length(log.c_str()));
+  return refused(index, code, std::move(log), refusal);
+}
+
+}  // namespace
+
+Result<LoadedImage> load(const Image& image, const LoadOptions& options,
+                         std::optional<Refusal>* refusal) {
+  return Loader(image, options).run(refusal);
+}
+
+}  // namespace flowtap

@@ -1,0 +1,37 @@
+#pragma once
+// An image becomes kernel objects: maps and programs, not yet attached to anything.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "bpf/image.h"
+
+namespace flowtap {
+
+struct LoadOptions {
+  std::string license = "GPL";
+  uint64_t log_size = 1000000;  // bytes for the verifier's log, used when it refuses something
+};
+
+// What the verifier had against a program.
+struct Refusal {
+  size_t program = 0;        // index into Image::programs
+  std::string reason;        // one line, in its own words
+  std::optional<Span> span;  // the piece of script that the instruction came from
+  std::string log;           // all it wrote
+};
+
+// Both lists are in step with those of the image. Closing the descriptors removes everything.
+struct LoadedImage {
+  std::vector<Fd> maps;  // invalid where the map has no size
+  std::vector<Fd> programs;
+};
+
+// When the verifier is the one who refuses, `refusal` (if not null) says what and where.
+Result<LoadedImage> load(const Image& image, const LoadOptions& options,
+                         std::optional<Refusal>* refusal = nullptr);
+
+}  // namespace flowtap

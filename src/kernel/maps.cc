@@ -1,0 +1,98 @@
+// Creating maps. Way in: create_maps(). The kernel charges all memory of a map at once unless it
+// is told not to preallocate, so a script that asks for too much fails here and not later.
+
+#include "kernel/maps.h"
+
+#include <bpf/bpf.h>
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cstring>
+
+#include "kernel/rights.h"
+
+namespace flowtap {
+namespace {
+
+constexpr size_t kNameLength = 15;  // BPF_OBJ_NAME_LEN without the NUL
+
+bpf_map_type kernel_type(MapType type) {
+  switch (type) {
+    case MapType::Hash: return BPF_MAP_TYPE_HASH;
+    case MapType::LruHash: return BPF_MAP_TYPE_LRU_HASH;
+    case MapType::PercpuHash: return BPF_MAP_TYPE_PERCPU_HASH;
+    case MapType::PercpuLruHash: return BPF_MAP_TYPE_LRU_PERCPU_HASH;
+    case MapType::Array: return BPF_MAP_TYPE_ARRAY;
+    case MapType::PercpuArray: return BPF_MAP_TYPE_PERCPU_ARRAY;
+    case MapType::Ringbuf: return BPF_MAP_TYPE_RINGBUF;
+  }
+  UNREACHABLE("a map type without a number");
+}
+
+std::string hint_for(const MapDef& map, int code) {
+  switch (code) {
+    case EPERM: return permission_hint();
+    case ENOMEM:
+      return map.is_script_map
+                 ? "not enough memory for it: lower max_map_keys or declare a smaller map"
+                 : "not enough memory for it";
+    case E2BIG:
+      return fmt::format("keys of {} bytes and values of {} bytes are more than the kernel takes",
+                         map.key_size, map.value_size);
+    case EINVAL: return map.type == MapType::Ringbuf ? "ring buffers need Linux 5.8 or later" : "";
+    default: return {};
+  }
+}
+
+Error map_error(const MapDef& map, const char* what) {
+  int code = errno;
+  return Error{fmt::format("cannot {} map '{}' of {} entries", what, map.name, map.max_entries),
+               code, hint_for(map, code)};
+}
+
+Status write_initial(const MapDef& map, int fd) {
+  std::string value = map.initial;
+  value.resize(map.value_size);
+  uint32_t first = 0;
+  if (::bpf_map_update_elem(fd, &first, value.data(), BPF_ANY) < 0) return map_error(map, "fill");
+  return Done{};
+}
+
+Result<Fd> create_map(const MapDef& map) {
+  LIBBPF_OPTS(bpf_map_create_opts, opts);
+  if (map.no_prealloc) opts.map_flags = BPF_F_NO_PREALLOC;
+  Fd fd(::bpf_map_create(kernel_type(map.type), kernel_name(map.name).c_str(), map.key_size,
+                         map.value_size, map.max_entries, &opts));
+  if (!fd.valid()) return map_error(map, "create");
+  if (!map.initial.empty()) {
+    Status written = write_initial(map, fd.get());
+    if (!written) return written.error();
+  }
+  return fd;
+}
+
+}  // namespace
+
+std::string kernel_name(std::string_view name) {
+  std::string out;
+  for (char c : name.substr(0, kNameLength))
+    out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return out;
+}
+
+Result<std::vector<Fd>> create_maps(const Image& image) {
+  std::vector<Fd> fds;
+  for (const MapDef& map : image.maps) {
+    bool has_size = map.type == MapType::Ringbuf || map.value_size > 0;
+    if (!has_size) {
+      fds.emplace_back();
+      continue;
+    }
+    Result<Fd> fd = create_map(map);
+    if (!fd) return fd.error();
+    fds.push_back(std::move(*fd));
+  }
+  return fds;
+}
+
+}  // namespace flowtap

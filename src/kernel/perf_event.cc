@@ -1,0 +1,66 @@
+// Opening perf events and giving them programs. Ways in: open_perf_event(), connect_program().
+//
+// An event is connected by a BPF link, which the kernel has since 5.15, or else by the older
+// ioctl. Either way everything ends when the one descriptor that is left is closed, so a killed
+// tracer leaves nothing behind.
+
+#include "kernel/perf_event.h"
+
+#include <bpf/bpf.h>
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "kernel/rights.h"
+
+namespace flowtap {
+
+perf_event_attr new_perf_attr(uint32_t type, uint64_t config) {
+  perf_event_attr attr = {};
+  attr.type = type;
+  attr.size = sizeof attr;
+  attr.config = config;
+  attr.disabled = 1;
+  return attr;
+}
+
+static std::string hint_for(int code) {
+  switch (code) {
+    case EPERM:
+    case EACCES: return permission_hint();
+    case ESRCH: return "the process has gone";
+    case EMFILE: return "too many open files: raise the limit with 'ulimit -n', or trace less";
+    case ENODEV: return "the CPU is switched off";
+    default: return {};
+  }
+}
+
+Result<Fd> open_perf_event(const perf_event_attr& attr, PerfScope scope, const std::string& what) {
+  Fd fd(static_cast<int>(
+      ::syscall(SYS_perf_event_open, &attr, scope.pid, scope.cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+  if (!fd.valid()) return errno_error(what, hint_for(errno));
+  return fd;
+}
+
+Result<uint32_t> perf_source_type(const char* name) {
+  std::string path = fmt::format("/sys/bus/event_source/devices/{}/type", name);
+  std::optional<std::string> text = read_file(path);
+  std::optional<int64_t> type = text ? parse_number(trim(*text)) : std::nullopt;
+  if (type) return static_cast<uint32_t>(*type);
+  return Error{fmt::format("this kernel has no {}s", name), 0,
+               fmt::format("it was built without them: {} is missing", path)};
+}
+
+Result<Fd> connect_program(int program, Fd event, const std::string& what) {
+  Fd link(::bpf_link_create(program, event.get(), BPF_PERF_EVENT, nullptr));
+  if (!link.valid() && errno != EINVAL) return errno_error(what, hint_for(errno));
+  if (!link.valid() && ::ioctl(event.get(), PERF_EVENT_IOC_SET_BPF, program) < 0)
+    return errno_error(what, hint_for(errno));
+  if (::ioctl(event.get(), PERF_EVENT_IOC_ENABLE, 0) < 0) return errno_error(what, hint_for(errno));
+  // A link holds the event itself.
+  return link.valid() ? std::move(link) : std::move(event);
+}
+
+}  // namespace flowtap

@@ -1,0 +1,23 @@
+#pragma once
+// What the kernel counts about programs.
+
+#include <cstdint>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace flowtap {
+
+// Run times are measured for all programs of the system while this is open. It costs each of
+// them some 20 ns.
+Result<Fd> enable_run_stats();
+
+struct ProgramStats {
+  uint64_t runs = 0;              // with run stats enabled only
+  uint64_t nanoseconds = 0;       // likewise
+  uint64_t recursion_misses = 0;  // not run, since it was already running on that CPU
+};
+
+Result<ProgramStats> read_stats(int program_fd);
+
+}  // namespace flowtap

@@ -1,0 +1,179 @@
+// Actions. Way in: Actions::take(), with a record as drawn in bpf/image.h. A record whose number
+// or size is wrong is counted and left: bytes from the kernel never decide what memory we touch.
+
+#include "runtime/actions.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernel/map_reader.h"
+#include "output/decode.h"
+#include "output/printf.h"
+#include "output/time_format.h"
+#include "runtime/map_output.h"
+#include "runtime/places.h"
+#include "runtime/shell.h"
+
+namespace flowtap {
+namespace {
+
+FormatCall call_of(const Event& event, Bytes record) {
+  return {.format = event.format, .args = event.args, .record = record};
+}
+
+int64_t int_argument(const Event& event, size_t number, Bytes record, int64_t otherwise) {
+  if (number >= event.args.size()) return otherwise;
+  const Field& arg = event.args[number];
+  return load_int(field_bytes(arg, record), arg.type->size, arg.type->is_signed);
+}
+
+uint64_t now_ns() {
+  timespec now;
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+Result<std::string> read_start(const std::string& path, uint64_t limit) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return errno_error(fmt::format("cannot open '{}' for cat()", path));
+  std::string text;
+  char part[4096];
+  while (text.size() < limit) {
+    ssize_t length = ::read(fd.get(), part, std::min<uint64_t>(sizeof part, limit - text.size()));
+    if (length < 0) return errno_error(fmt::format("cannot read '{}' for cat()", path));
+    if (length == 0) break;
+    text.append(part, static_cast<size_t>(length));
+  }
+  return text;
+}
+
+}  // namespace
+
+void Actions::take(Bytes record) {
+  if (is_dropping_) return;
+  uint32_t number = record.size() >= kRecordHeader ? load<uint32_t>(record) : UINT32_MAX;
+  if (number >= in_.image.events.size() || record.size() < in_.image.events[number].size) {
+    bad_records_++;
+    return;
+  }
+  run(in_.image.events[number], record);
+}
+
+int Actions::take_exit_code() {
+  int code = exit_code_.value_or(0);
+  exit_code_.reset();
+  return code;
+}
+
+void Actions::run(const Event& event, Bytes record) {
+  switch (event.kind) {
+    case EventKind::Printf: in_.writer.printf(call_of(event, record)); break;
+    case EventKind::Errorf:
+    case EventKind::Warnf: message(event, record); break;
+    case EventKind::Time: time(event); break;
+    case EventKind::Cat: cat(event, record); break;
+    case EventKind::Join: join(event, record); break;
+    case EventKind::System: system(event, record); break;
+    case EventKind::PrintValue:
+      in_.writer.value(event.args.at(0).type, field_bytes(event.args[0], record));
+      break;
+    case EventKind::PrintMap: print_map(event, record); break;
+    case EventKind::ClearMap:
+    case EventKind::ZeroMap: change_map(event); break;
+    case EventKind::Exit: exit(event, record); break;
+    case EventKind::Unwatch: unwatch(event, record); break;
+    case EventKind::SkbOutput: failed(event, Error{"skboutput() is not supported"}); break;
+  }
+}
+
+void Actions::failed(const Event& event, const Error& error) {
+  errors_++;
+  ScriptPlace at(in_.sources, event.span);
+  in_.writer.runtime_error(at.place(), error.message());
+}
+
+std::string Actions::formatted(const Event& event, Bytes record) const {
+  std::string text;
+  append_printf(text, call_of(event, record), in_.values);
+  return text;
+}
+
+void Actions::message(const Event& event, Bytes record) {
+  ScriptPlace at(in_.sources, event.span);
+  if (event.kind == EventKind::Warnf) {
+    in_.writer.warnf(at.place(), call_of(event, record));
+    return;
+  }
+  errors_++;
+  in_.writer.errorf(at.place(), call_of(event, record));
+}
+
+void Actions::time(const Event& event) {
+  std::string text;
+  append_time(text, now_ns(), event.text);
+  in_.writer.time(text);
+}
+
+void Actions::cat(const Event& event, Bytes record) {
+  Result<std::string> content = read_start(formatted(event, record), in_.max_cat_bytes);
+  if (!content)
+    failed(event, content.error());
+  else
+    in_.writer.cat(*content);
+}
+
+// The strings stand in an array of fixed length; the first empty one ends the list.
+void Actions::join(const Event& event, Bytes record) {
+  const Field& list = event.args.at(0);
+  uint32_t size = list.type->element->size;
+  std::string text;
+  for (uint32_t i = 0; i < list.type->count; i++) {
+    Bytes bytes = record.subspan(list.offset + i * size, size);
+    DecodedString word = decode_string(bytes, size);
+    if (word.text.empty()) break;
+    if (i > 0) text += event.text;
+    text += word.text;
+  }
+  in_.writer.join(text);
+}
+
+// The command may write to the terminal itself, so what came before it goes first.
+void Actions::system(const Event& event, Bytes record) {
+  std::string command = formatted(event, record);
+  in_.writer.flush();
+  Result<std::string> output = run_shell(command);
+  if (!output)
+    failed(event, output.error());
+  else
+    in_.writer.system(*output);
+}
+
+void Actions::print_map(const Event& event, Bytes record) {
+  size_t map = static_cast<size_t>(event.map);
+  MapView view{.top = static_cast<uint64_t>(int_argument(event, 0, record, 0)),
+               .div = static_cast<uint64_t>(int_argument(event, 1, record, 1))};
+  Status written = write_map(in_.image.maps.at(map), in_.maps[map].get(), view, in_.writer);
+  if (!written) failed(event, written.error());
+}
+
+void Actions::change_map(const Event& event) {
+  size_t map = static_cast<size_t>(event.map);
+  if (!in_.maps[map].valid()) return;
+  Status changed = event.kind == EventKind::ClearMap
+                       ? clear_map(in_.maps[map].get(), in_.image.maps.at(map))
+                       : zero_map(in_.maps[map].get(), in_.image.maps.at(map));
+  if (!changed) failed(event, changed.error());
+}
+
+void Actions::exit(const Event& event, Bytes record) {
+  exit_code_ = static_cast<int>(int_argument(event, 0, record, 0));
+  is_dropping_ = true;
+}
+
+void Actions::unwatch(const Event& event, Bytes record) {
+  if (in_.unwatch) in_.unwatch(static_cast<uint64_t>(int_argument(event, 0, record, 0)));
+}
+
+}  // namespace flowtap

@@ -1,0 +1,64 @@
+#pragma once
+// Actions: what records ask user space to do, from printf to exit.
+
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "base/fd.h"
+#include "bpf/image.h"
+#include "output/writer.h"
+#include "source/source.h"
+
+namespace flowtap {
+
+struct ActionInput {
+  const Image& image;
+  const Sources& sources;
+  std::span<const Fd> maps;  // in step with Image::maps
+  Writer& writer;
+  ValueContext values;
+  uint64_t max_cat_bytes = 10240;
+  std::function<void(uint64_t address)> unwatch;  // may be empty
+};
+
+class Actions {
+ public:
+  explicit Actions(ActionInput input) : in_(std::move(input)) {}
+
+  // One record of the ring buffer. After exit() all are dropped, until resume().
+  void take(Bytes record);
+
+  // The code of exit(), once it was called.
+  const std::optional<int>& exit_code() const { return exit_code_; }
+  // The code of exit(), or 0, forgotten so that another program can be run.
+  int take_exit_code();
+  // Records count again: those of the end probes do, even after exit().
+  void resume() { is_dropping_ = false; }
+
+  uint64_t bad_records() const { return bad_records_; }
+  uint64_t errors() const { return errors_; }  // errorf() calls, and actions that failed
+
+ private:
+  void run(const Event& event, Bytes record);
+  void message(const Event& event, Bytes record);
+  void time(const Event& event);
+  void cat(const Event& event, Bytes record);
+  void join(const Event& event, Bytes record);
+  void system(const Event& event, Bytes record);
+  void print_map(const Event& event, Bytes record);
+  void change_map(const Event& event);
+  void exit(const Event& event, Bytes record);
+  void unwatch(const Event& event, Bytes record);
+
+  std::string formatted(const Event& event, Bytes record) const;
+  void failed(const Event& event, const Error& error);
+
+  ActionInput in_;
+  std::optional<int> exit_code_;
+  bool is_dropping_ = false;
+  uint64_t bad_records_ = 0;
+  uint64_t errors_ = 0;
+};
+
+}  // namespace flowtap

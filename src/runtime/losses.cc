@@ -1,0 +1,138 @@
+// Losses. Way in: Losses::report_new() while running, report_all() at the end. Programs cannot
+// say that the ring buffer is full by writing to it, so each place that can fail owns a counter
+// and its last error code in one array map:
+//
+//   0           8
+//   | u64 count | s64 code | next site ...
+
+#include "runtime/losses.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "kernel/map_reader.h"
+#include "kernel/stats.h"
+#include "runtime/places.h"
+
+namespace flowtap {
+namespace {
+
+std::string times(uint64_t count) { return count == 1 ? "once" : fmt::format("{} times", count); }
+
+std::string reason(int64_t code) {
+  return code < 0 && code > -4096 ? std::strerror(static_cast<int>(-code)) : "no reason given";
+}
+
+std::string map_full_message(const Site& site, SiteCount count) {
+  const char* updates = count.count == 1 ? "update" : "updates";
+  if (count.last_code != 0 && count.last_code != -E2BIG)
+    return fmt::format("map '{}' refused {} {}: {}", site.subject, count.count, updates,
+                       reason(count.last_code));
+  return fmt::format(
+      "map '{0}' is full: {1} {2} lost; raise max_map_keys, or declare the map's size as in "
+      "'let {0} = hash(50000);'",
+      site.subject, count.count, updates);
+}
+
+// The helper behind a site, for the second line of the report; empty for none.
+std::string_view helper_of(const Site& site) {
+  switch (site.kind) {
+    case SiteKind::MapFull: return "map_update_elem";
+    case SiteKind::KeyMissing: return "map_lookup_elem";
+    case SiteKind::HelperFailed: return site.subject;
+    default: return {};
+  }
+}
+
+}  // namespace
+
+std::string site_message(const Site& site, SiteCount count) {
+  std::string often = times(count.count);
+  switch (site.kind) {
+    case SiteKind::RingbufFull:
+      return fmt::format("{} records lost: the ring buffer was full", count.count);
+    case SiteKind::MapFull: return map_full_message(site, count);
+    case SiteKind::DivisionByZero:
+      return fmt::format("division by zero, {}; 1 was taken as the result", often);
+    case SiteKind::HelperFailed:
+      return fmt::format("'{}' failed {}: {}", site.subject, often, reason(count.last_code));
+    case SiteKind::KeyMissing:
+      return fmt::format("map '{}' did not have the key, {}; 0 was taken", site.subject, often);
+    case SiteKind::LoopLimit: return fmt::format("a loop was stopped at its limit, {}", often);
+    case SiteKind::StringCut: return fmt::format("a string was cut, {}", often);
+    case SiteKind::StackLost:
+      return fmt::format("a stack could not be taken, {}: {}", often, reason(count.last_code));
+  }
+  return {};
+}
+
+Losses::Losses(Input input) : in_(input) {
+  bool has_map =
+      in_.image.site_map >= 0 && in_.loaded.maps[static_cast<size_t>(in_.image.site_map)].valid();
+  if (has_map) reported_.resize(in_.image.sites.size());
+}
+
+std::vector<SiteCount> Losses::read_sites() const {
+  std::vector<SiteCount> sites(reported_.size());
+  if (sites.empty()) return sites;
+  size_t number = static_cast<size_t>(in_.image.site_map);
+  Result<MapData> data = read_map(in_.loaded.maps[number].get(), in_.image.maps[number]);
+  if (!data) return sites;
+  for (size_t i = 0; i < sites.size() && (i + 1) * kSiteSize <= data->values.size(); i++)
+    sites[i] = {.count = load<uint64_t>(data->values, i * kSiteSize),
+                .last_code = load<int64_t>(data->values, i * kSiteSize + 8)};
+  return sites;
+}
+
+void Losses::report_site(const Site& site, SiteCount count) {
+  ScriptPlace at(in_.sources, site.span);
+  std::string message = site_message(site, count);
+  std::string_view helper = helper_of(site);
+  if (helper.empty())
+    in_.writer.runtime_error(at.place(), message);
+  else
+    in_.writer.helper_error(at.place(),
+                            {.message = message, .helper = helper, .code = count.last_code});
+}
+
+void Losses::report(bool is_end) {
+  std::vector<SiteCount> sites = read_sites();
+  uint64_t lost = 0;
+  for (size_t i = 0; i < sites.size(); i++) {
+    const Site& site = in_.image.sites[i];
+    uint64_t fresh = sites[i].count - reported_[i];
+    if (fresh == 0) continue;
+    bool is_lost_event = site.kind == SiteKind::RingbufFull;
+    if (is_lost_event) lost += fresh;
+    // While running one warning per site is enough.
+    bool is_said = !is_lost_event && in_.warns && (is_end || reported_[i] == 0);
+    if (is_said) report_site(site, sites[i]);
+    if (is_lost_event || is_said) reported_[i] = sites[i].count;
+  }
+  if (lost > 0) in_.writer.lost_events(lost);
+}
+
+void Losses::report_new() { report(false); }
+
+void Losses::report_all() {
+  report(true);
+  if (in_.warns) report_misses();
+}
+
+// The kernel does not run a program on a CPU where it is running already, nor a tracing program
+// inside another one of its kind.
+void Losses::report_misses() {
+  for (size_t i = 0; i < in_.loaded.programs.size(); i++) {
+    Result<ProgramStats> stats = read_stats(in_.loaded.programs[i].get());
+    const Program& program = in_.image.programs[i];
+    if (!stats || stats->recursion_misses == 0 || program.attach.empty()) continue;
+    ScriptPlace at(in_.sources, program.attach[0].span);
+    std::string message =
+        fmt::format("{} events of '{}' missed: they came while a probe was running",
+                    stats->recursion_misses, program.attach[0].name);
+    in_.writer.runtime_error(at.place(), message);
+  }
+}
+
+}  // namespace flowtap

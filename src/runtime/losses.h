@@ -1,0 +1,49 @@
+#pragma once
+// Losses: what went wrong in the kernel while a script ran, counted there at each site.
+
+#include <span>
+#include <vector>
+
+#include "bpf/image.h"
+#include "kernel/load.h"
+#include "output/writer.h"
+#include "source/source.h"
+
+namespace flowtap {
+
+struct SiteCount {
+  uint64_t count = 0;
+  int64_t last_code = 0;
+};
+
+// One line for a site that was hit; `message` of HelperError or runtime_error.
+std::string site_message(const Site& site, SiteCount count);
+
+class Losses {
+ public:
+  struct Input {
+    const Image& image;
+    const Sources& sources;
+    const LoadedImage& loaded;
+    Writer& writer;
+    bool warns = true;  // false: only lost events are reported
+  };
+  explicit Losses(Input input);
+
+  bool has_sites() const { return !reported_.empty(); }
+  // While running: lost events since the last call, and sites hit for the first time.
+  void report_new();
+  // At the end: everything that was not yet said, with final counts.
+  void report_all();
+
+ private:
+  std::vector<SiteCount> read_sites() const;
+  void report(bool is_end);
+  void report_site(const Site& site, SiteCount count);
+  void report_misses();
+
+  Input in_;
+  std::vector<uint64_t> reported_;  // per site: the count last told
+};
+
+}  // namespace flowtap

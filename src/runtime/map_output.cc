@@ -1,0 +1,44 @@
+// Printing maps. Way in: write_map(). A map without keys is an array of one element in the
+// kernel, whose index is no key that the script knows of.
+
+#include "runtime/map_output.h"
+
+#include <vector>
+
+#include "kernel/map_reader.h"
+#include "output/merge.h"
+
+namespace flowtap {
+
+// One copy of each value, in the layout of its type.
+static std::vector<std::byte> merged_values(const MapDef& map, const MapData& data) {
+  size_t size = map.value->size;
+  std::vector<std::byte> merged(data.count * size);
+  for (size_t i = 0; i < data.count; i++)
+    merge_cpus(map.value, data.value(i), std::span(merged).subspan(i * size, size));
+  return merged;
+}
+
+Status write_map(const MapDef& map, int fd, MapView view, Writer& writer) {
+  if (fd < 0) return Done{};  // nothing was ever stored
+  Result<MapData> data = read_map(fd, map);
+  if (!data) return data.error();
+  bool is_merged = is_per_cpu(map.type);
+  size_t size = map.value->size;
+  std::vector<std::byte> merged;
+  if (is_merged) merged = merged_values(map, *data);
+  std::vector<MapEntry> entries(data->count);
+  for (size_t i = 0; i < data->count; i++) {
+    if (map.key) entries[i].key = data->key(i);
+    entries[i].value = is_merged ? Bytes(merged).subspan(i * size, size) : data->value(i);
+  }
+  writer.map({.name = map.name,
+              .key = map.key,
+              .value = map.value,
+              .entries = entries,
+              .top = view.top,
+              .div = view.div});
+  return Done{};
+}
+
+}  // namespace flowtap

@@ -1,0 +1,86 @@
+#pragma once
+// Session: a script that runs, from its image to its last line of output.
+//
+//   load     maps and programs are in the kernel, nothing is attached
+//   attach   begin probes have run, the others wait for events, the command of -c runs
+//   loop     events are turned into output until something ends it; end probes; maps; losses
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bpf/image.h"
+#include "kernel/attach.h"
+#include "kernel/load.h"
+#include "kernel/stats.h"
+#include "output/symbolizer.h"
+#include "output/writer.h"
+#include "runtime/child.h"
+#include "source/source.h"
+
+namespace flowtap {
+
+struct RunOptions {
+  std::optional<pid_t> pid;  // -p
+  Child* child = nullptr;    // -c, started and waiting
+  LoadOptions load;
+  uint64_t max_cat_bytes = 10240;
+  bool print_maps_on_exit = true;
+  bool quiet = false;    // no line about attached probes
+  bool warns = true;     // false with --no-warnings
+  bool dry_run = false;  // stop when all is attached; no probe of ours is run
+  bool stats = false;    // measure run times
+
+  // What -v shows; may be empty.
+  std::function<void(const std::string&)> say;
+  // True makes attaching go on without the probe. Empty: the first failure ends it.
+  std::function<bool(const AttachPoint&, const Error&)> forgive;
+  // Whether nobody reads the output any more; asked after each flush. May be empty.
+  std::function<bool()> is_output_closed;
+};
+
+// What a session works with; all of it must outlive it. `values` is what the writer has too.
+struct SessionParts {
+  const Image& image;
+  const Sources& sources;
+  Writer& writer;
+  ValueContext values;
+};
+
+class Session {
+ public:
+  // When the verifier refuses a program, `refusal` (if not null) says what and where.
+  static Result<Session> load(const SessionParts& parts, RunOptions options,
+                              std::optional<Refusal>* refusal = nullptr);
+
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
+  Status attach();
+  // The code for exit(2): 0, or that of the script's exit().
+  Result<int> loop();
+
+  // For --test and --bench: runs a program once and handles what it wrote. Gives what the program
+  // returned, or 1 when it called exit() with another code than 0, errorf(), or something failed.
+  Result<uint32_t> run_once(size_t program);
+
+  // In step with the image's programs. With RunOptions::stats.
+  Result<std::vector<ProgramStats>> stats() const;
+
+ private:
+  struct State;
+  explicit Session(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// All three steps.
+Result<int> run(const SessionParts& parts, const RunOptions& options,
+                std::optional<Refusal>* refusal = nullptr);
+
+}  // namespace flowtap

@@ -1,0 +1,35 @@
+#pragma once
+// Signals as something to read, while the object lives.
+
+#include <signal.h>
+
+#include <optional>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace flowtap {
+
+class Signals {
+ public:
+  // Holds back SIGINT, SIGTERM and SIGUSR1.
+  static Result<Signals> hold();
+
+  Signals(Signals&& other) = default;
+  Signals& operator=(Signals&&) = default;
+  ~Signals();
+
+  int wait_fd() const { return fd_.get(); }
+  // The next signal that has come, if any.
+  std::optional<int> next();
+  // From now on SIGINT and SIGTERM kill, as they do by nature: the user has asked once already.
+  void let_through();
+
+ private:
+  Signals() = default;
+
+  Fd fd_;
+  sigset_t before_ = {};
+};
+
+}  // namespace flowtap
