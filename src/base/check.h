@@ -10,8 +10,10 @@ namespace flowtap {
 inline constexpr int kExitBug = 4;
 
 [[noreturn]] inline void check_failed(const char* file, int line, const char* what) {
-  std::fprintf(stderr, "flowtap: internal error at %s:%d: %s\nplease report this with the script that caused it\n",
-               file, line, what);
+  std::fprintf(
+      stderr,
+      "flowtap: internal error at %s:%d: %s\nplease report this with the script that caused it\n",
+      file, line, what);
   std::_Exit(kExitBug);
 }
 

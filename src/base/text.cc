@@ -96,7 +96,8 @@ std::optional<int64_t> parse_number(std::string_view text) {
   if (negative) text.remove_prefix(1);
   if (text.empty() || text.front() == '_' || text.back() == '_') return std::nullopt;
   std::string digits;
-  std::copy_if(text.begin(), text.end(), std::back_inserter(digits), [](char c) { return c != '_'; });
+  std::copy_if(text.begin(), text.end(), std::back_inserter(digits),
+               [](char c) { return c != '_'; });
 
   std::optional<uint64_t> value;
   char second = digits.size() > 1 ? digits[1] : '\0';

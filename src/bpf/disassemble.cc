@@ -55,7 +55,8 @@ static std::string alu_text(const Insn& insn) {
   char reg = BPF_CLASS(insn.code) == BPF_ALU ? 'w' : 'r';
   if (BPF_OP(insn.code) == BPF_NEG) return fmt::format("{0}{1} = -{0}{1}", reg, insn.dst);
   if (BPF_OP(insn.code) == BPF_END)
-    return fmt::format("r{0} = {1}{2} r{0}", insn.dst, BPF_SRC(insn.code) == BPF_X ? "be" : "le", insn.imm);
+    return fmt::format("r{0} = {1}{2} r{0}", insn.dst, BPF_SRC(insn.code) == BPF_X ? "be" : "le",
+                       insn.imm);
   if (BPF_SRC(insn.code) == BPF_X)
     return fmt::format("{}{} {} {}{}", reg, insn.dst, alu_symbol(insn.code), reg, insn.src);
   return fmt::format("{}{} {} {}", reg, insn.dst, alu_symbol(insn.code), insn.imm);
@@ -63,17 +64,20 @@ static std::string alu_text(const Insn& insn) {
 
 static std::string jump_text(const Insn& insn) {
   switch (BPF_OP(insn.code)) {
-    case BPF_JA: return fmt::format("goto {:+}", BPF_CLASS(insn.code) == BPF_JMP32 ? insn.imm : insn.off);
+    case BPF_JA:
+      return fmt::format("goto {:+}", BPF_CLASS(insn.code) == BPF_JMP32 ? insn.imm : insn.off);
     case BPF_EXIT: return "exit";
     case BPF_CALL: return fmt::format("call {}", helper_name(insn.imm));
     default: break;
   }
-  std::string right = BPF_SRC(insn.code) == BPF_X ? fmt::format("r{}", insn.src) : fmt::format("{}", insn.imm);
+  std::string right =
+      BPF_SRC(insn.code) == BPF_X ? fmt::format("r{}", insn.src) : fmt::format("{}", insn.imm);
   return fmt::format("if r{} {} {} goto {:+}", insn.dst, jump_symbol(insn.code), right, insn.off);
 }
 
 static std::string wide_text(const Insn& insn, int32_t next_imm) {
-  uint64_t value = static_cast<uint32_t>(insn.imm) | static_cast<uint64_t>(static_cast<uint32_t>(next_imm)) << 32;
+  uint64_t value = static_cast<uint32_t>(insn.imm) |
+                   static_cast<uint64_t>(static_cast<uint32_t>(next_imm)) << 32;
   if (insn.src == BPF_PSEUDO_FUNC) return fmt::format("r{} = function {:+}", insn.dst, insn.imm);
   return fmt::format("r{} = {:#x} ll", insn.dst, value);
 }
@@ -94,12 +98,17 @@ std::string disassemble(const Insn& insn, int32_t next_imm) {
   }
 }
 
-static std::string relocated(const Relocation& relocation, const Insn& insn, int32_t next_imm, const Image& image) {
+static std::string relocated(const Relocation& relocation, const Insn& insn, int32_t next_imm,
+                             const Image& image) {
   switch (relocation.kind) {
-    case Relocation::Kind::MapFd: return fmt::format("r{} = map {}", insn.dst, image.maps[static_cast<size_t>(relocation.map)].name);
+    case Relocation::Kind::MapFd:
+      return fmt::format("r{} = map {}", insn.dst,
+                         image.maps[static_cast<size_t>(relocation.map)].name);
     case Relocation::Kind::MapValue:
-      return fmt::format("r{} = value of {} {:+}", insn.dst, image.maps[static_cast<size_t>(relocation.map)].name, next_imm);
-    case Relocation::Kind::KernelSymbol: return fmt::format("r{} = &{}", insn.dst, relocation.symbol);
+      return fmt::format("r{} = value of {} {:+}", insn.dst,
+                         image.maps[static_cast<size_t>(relocation.map)].name, next_imm);
+    case Relocation::Kind::KernelSymbol:
+      return fmt::format("r{} = &{}", insn.dst, relocation.symbol);
   }
   return "?";
 }
@@ -114,7 +123,8 @@ std::string disassemble(const Program& program, const Image& image) {
     bool is_wide = insn.code == (BPF_LD | BPF_IMM | BPF_DW);
     int32_t next_imm = is_wide ? program.insns[i + 1].imm : 0;
     std::string text = disassemble(insn, next_imm);
-    if (next_relocation < program.relocations.size() && program.relocations[next_relocation].insn == i)
+    if (next_relocation < program.relocations.size() &&
+        program.relocations[next_relocation].insn == i)
       text = relocated(program.relocations[next_relocation++], insn, next_imm, image);
     out += fmt::format("{:4}: {}\n", i, text);
     if (is_wide) i++;

@@ -12,7 +12,8 @@ std::string helper_name(int32_t number) {
 #define HELPER_NAME(name) #name
   static const char* const kNames[] = {__BPF_FUNC_MAPPER(HELPER_NAME)};
 #undef HELPER_NAME
-  if (number < 0 || number >= static_cast<int32_t>(std::size(kNames))) return "helper#" + std::to_string(number);
+  if (number < 0 || number >= static_cast<int32_t>(std::size(kNames)))
+    return "helper#" + std::to_string(number);
   return kNames[number];
 }
 

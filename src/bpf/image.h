@@ -15,7 +15,15 @@
 namespace flowtap {
 
 // --- maps -------------------------------------------------------------------------------------
-enum class MapType : uint8_t { Hash, LruHash, PercpuHash, PercpuLruHash, Array, PercpuArray, Ringbuf };
+enum class MapType : uint8_t {
+  Hash,
+  LruHash,
+  PercpuHash,
+  PercpuLruHash,
+  Array,
+  PercpuArray,
+  Ringbuf
+};
 
 struct MapDef {
   std::string name;  // "@x" for the script's maps, a word for our own ("scratch", "events")
@@ -32,7 +40,8 @@ struct MapDef {
 };
 
 inline bool is_per_cpu(MapType type) {
-  return type == MapType::PercpuHash || type == MapType::PercpuLruHash || type == MapType::PercpuArray;
+  return type == MapType::PercpuHash || type == MapType::PercpuLruHash ||
+         type == MapType::PercpuArray;
 }
 
 // --- records ----------------------------------------------------------------------------------
@@ -43,11 +52,18 @@ inline bool is_per_cpu(MapType type) {
 inline constexpr uint32_t kRecordHeader = 8;
 
 enum class EventKind : uint8_t {
-  Printf, Errorf, Warnf, Time, Cat, Join, System,
+  Printf,
+  Errorf,
+  Warnf,
+  Time,
+  Cat,
+  Join,
+  System,
   PrintValue,  // args[0] is the value
   PrintMap,    // map; top and div are args[0] and args[1] when present
-  ClearMap, ZeroMap,
-  Exit,        // args[0] is the exit code
+  ClearMap,
+  ZeroMap,
+  Exit,  // args[0] is the exit code
   SkbOutput,
   Unwatch,
 };
@@ -55,21 +71,22 @@ enum class EventKind : uint8_t {
 struct Event {
   EventKind kind = EventKind::Printf;
   Span span;
-  std::vector<FormatPiece> format;  // Printf, Errorf, Warnf, Cat, System; Time keeps its text in `text`
-  std::vector<Field> args;          // offsets count from the start of the record
-  std::string text;                 // Time: strftime format; Join: separator
-  int map = -1;                     // index into Image::maps
-  uint32_t size = kRecordHeader;    // whole record
+  std::vector<FormatPiece>
+      format;               // Printf, Errorf, Warnf, Cat, System; Time keeps its text in `text`
+  std::vector<Field> args;  // offsets count from the start of the record
+  std::string text;         // Time: strftime format; Join: separator
+  int map = -1;             // index into Image::maps
+  uint32_t size = kRecordHeader;  // whole record
 };
 
 // --- things that went wrong at run time --------------------------------------------------------
 // Each place that can fail owns one entry of the "sites" array map: { u64 count; s64 last_code; }.
 enum class SiteKind : uint8_t {
-  RingbufFull,    // a record was lost
-  MapFull,        // an update was refused
+  RingbufFull,  // a record was lost
+  MapFull,      // an update was refused
   DivisionByZero,
-  HelperFailed,   // with -k only
-  KeyMissing,     // with -k only
+  HelperFailed,  // with -k only
+  KeyMissing,    // with -k only
   LoopLimit,
   StringCut,
   StackLost,
@@ -83,12 +100,39 @@ struct Site {
 };
 
 // --- programs ---------------------------------------------------------------------------------
-enum class ProgramType : uint8_t { RawTracepoint, BtfTracepoint, Tracepoint, Kprobe, PerfEvent, Fentry, Fexit, Iter };
+enum class ProgramType : uint8_t {
+  RawTracepoint,
+  BtfTracepoint,
+  Tracepoint,
+  Kprobe,
+  PerfEvent,
+  Fentry,
+  Fexit,
+  Iter
+};
 
 // Row number in builtins/probes.cc; the attacher has one function per kind.
 enum class ProbeKind : uint8_t {
-  Begin, End, Self, Test, Bench, Kprobe, Kretprobe, Fentry, Fexit, Uprobe, Uretprobe, Usdt, Tracepoint,
-  RawTracepoint, Profile, Interval, Software, Hardware, Watchpoint, Iter,
+  Begin,
+  End,
+  Self,
+  Test,
+  Bench,
+  Kprobe,
+  Kretprobe,
+  Fentry,
+  Fexit,
+  Uprobe,
+  Uretprobe,
+  Usdt,
+  Tracepoint,
+  RawTracepoint,
+  Profile,
+  Interval,
+  Software,
+  Hardware,
+  Watchpoint,
+  Iter,
 };
 
 // One place to attach to, fully resolved: no wildcard is left.
@@ -99,15 +143,16 @@ struct AttachPoint {
   std::string function;  // event, function, USDT name, signal name
   std::string provider;  // USDT provider
   uint64_t offset = 0;   // function+offset
-  uint64_t address = 0;  // uprobe: ELF virtual address or file offset as `is_file_offset` says; watchpoint
+  uint64_t address =
+      0;  // uprobe: ELF virtual address or file offset as `is_file_offset` says; watchpoint
   bool has_address = false;
   uint64_t file_offset = 0;       // uprobe, usdt: where the breakpoint goes in the file
   uint64_t semaphore_offset = 0;  // usdt: reference counter's place in the file, 0 for none
-  uint64_t period = 0;   // profile/interval: nanoseconds, or hertz when is_frequency; events: count
+  uint64_t period = 0;  // profile/interval: nanoseconds, or hertz when is_frequency; events: count
   bool is_frequency = false;
   uint32_t perf_config = 0;  // software, hardware
-  uint32_t length = 0;   // watchpoint
-  std::string mode;      // watchpoint
+  uint32_t length = 0;       // watchpoint
+  std::string mode;          // watchpoint
   Span span;
 };
 
@@ -116,7 +161,7 @@ struct Relocation {
   enum class Kind : uint8_t { MapFd, MapValue, KernelSymbol };
   uint32_t insn = 0;
   Kind kind = Kind::MapFd;
-  int map = -1;           // index into Image::maps; for MapValue the offset is in the second imm
+  int map = -1;  // index into Image::maps; for MapValue the offset is in the second imm
   std::string symbol;
 };
 
@@ -134,8 +179,8 @@ struct Program {
   std::vector<Relocation> relocations;
   std::vector<Subprogram> subprograms;
   std::vector<AttachPoint> attach;
-  int32_t attach_btf_id = 0;    // BtfTracepoint, Fentry, Fexit, Iter
-  std::string attach_module;    // where that id lives; empty for vmlinux
+  int32_t attach_btf_id = 0;  // BtfTracepoint, Fentry, Fexit, Iter
+  std::string attach_module;  // where that id lives; empty for vmlinux
   bool is_sleepable = false;
 };
 

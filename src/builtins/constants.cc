@@ -10,7 +10,9 @@
 namespace flowtap {
 
 std::optional<int64_t> find_constant(std::string_view name) {
-  auto less = [](const UapiConstant& constant, std::string_view wanted) { return constant.name < wanted; };
+  auto less = [](const UapiConstant& constant, std::string_view wanted) {
+    return constant.name < wanted;
+  };
   auto found = std::lower_bound(std::begin(kUapiConstants), std::end(kUapiConstants), name, less);
   if (found == std::end(kUapiConstants) || found->name != name) return std::nullopt;
   return found->value;

@@ -12,26 +12,52 @@ namespace flowtap {
 static constexpr uint16_t kFunctionEntry = kHasArgN | kHasFunc;
 
 static constexpr ProbeRow kProbes[] = {
-    {ProbeKind::Begin, "begin", "", ProgramType::RawTracepoint, kRunByFlowtap, "begin", "before anything is attached"},
-    {ProbeKind::End, "end", "", ProgramType::RawTracepoint, kRunByFlowtap, "end", "after everything is detached"},
-    {ProbeKind::Self, "self", "", ProgramType::RawTracepoint, kRunByFlowtap, "self:signal:SIGUSR1", "when flowtap gets that signal"},
-    {ProbeKind::Test, "test", "", ProgramType::RawTracepoint, kRunByFlowtap, "test:NAME", "a test, run by --test"},
-    {ProbeKind::Bench, "bench", "", ProgramType::RawTracepoint, kRunByFlowtap, "bench:NAME", "a benchmark, run by --bench"},
-    {ProbeKind::Kprobe, "kprobe", "k", ProgramType::Kprobe, kFunctionEntry | kFilteredByPid, "kprobe:[module:]function[+offset]", "entry of a kernel function"},
-    {ProbeKind::Kretprobe, "kretprobe", "kr", ProgramType::Kprobe, kHasRetval | kHasFunc | kFilteredByPid, "kretprobe:[module:]function", "return of a kernel function"},
-    {ProbeKind::Fentry, "fentry", "f kfunc", ProgramType::Fentry, kHasArgs | kHasFunc | kFilteredByPid, "fentry:[module:]function", "entry of a kernel function, with typed arguments"},
-    {ProbeKind::Fexit, "fexit", "fr kretfunc", ProgramType::Fexit, kHasArgs | kHasRetval | kHasFunc | kFilteredByPid, "fexit:[module:]function", "return of a kernel function, with typed arguments and result"},
-    {ProbeKind::Uprobe, "uprobe", "u", ProgramType::Kprobe, kFunctionEntry | kHasArgs | kUserSpace | kAttachesToPid, "uprobe:binary:function[+offset]", "entry of a user function"},
-    {ProbeKind::Uretprobe, "uretprobe", "ur", ProgramType::Kprobe, kHasRetval | kHasFunc | kUserSpace | kAttachesToPid, "uretprobe:binary:function", "return of a user function"},
-    {ProbeKind::Usdt, "usdt", "U", ProgramType::Kprobe, kHasArgN | kUserSpace | kAttachesToPid, "usdt:binary:[provider:]name", "a marker compiled into a program"},
-    {ProbeKind::Tracepoint, "tracepoint", "t", ProgramType::Tracepoint, kHasArgs | kFilteredByPid, "tracepoint:category:event", "an event the kernel declares"},
-    {ProbeKind::RawTracepoint, "rawtracepoint", "rt", ProgramType::BtfTracepoint, kHasArgs | kHasArgN | kFilteredByPid, "rawtracepoint:event", "the same event with the kernel's own arguments"},
-    {ProbeKind::Profile, "profile", "p", ProgramType::PerfEvent, kAttachesToPid, "profile:hz:99", "regularly, on every CPU"},
-    {ProbeKind::Interval, "interval", "i", ProgramType::PerfEvent, 0, "interval:s:1", "regularly, on one CPU"},
-    {ProbeKind::Software, "software", "s", ProgramType::PerfEvent, kAttachesToPid, "software:event:count", "every so many software events"},
-    {ProbeKind::Hardware, "hardware", "h", ProgramType::PerfEvent, kAttachesToPid, "hardware:event:count", "every so many hardware events"},
-    {ProbeKind::Watchpoint, "watchpoint", "w", ProgramType::PerfEvent, kAttachesToPid, "watchpoint:address:length:mode", "access to an address"},
-    {ProbeKind::Iter, "iter", "it", ProgramType::Iter, kHasArgs, "iter:kind", "once per object of a kind: task, tcp, udp..."},
+    {ProbeKind::Begin, "begin", "", ProgramType::RawTracepoint, kRunByFlowtap, "begin",
+     "before anything is attached"},
+    {ProbeKind::End, "end", "", ProgramType::RawTracepoint, kRunByFlowtap, "end",
+     "after everything is detached"},
+    {ProbeKind::Self, "self", "", ProgramType::RawTracepoint, kRunByFlowtap, "self:signal:SIGUSR1",
+     "when flowtap gets that signal"},
+    {ProbeKind::Test, "test", "", ProgramType::RawTracepoint, kRunByFlowtap, "test:NAME",
+     "a test, run by --test"},
+    {ProbeKind::Bench, "bench", "", ProgramType::RawTracepoint, kRunByFlowtap, "bench:NAME",
+     "a benchmark, run by --bench"},
+    {ProbeKind::Kprobe, "kprobe", "k", ProgramType::Kprobe, kFunctionEntry | kFilteredByPid,
+     "kprobe:[module:]function[+offset]", "entry of a kernel function"},
+    {ProbeKind::Kretprobe, "kretprobe", "kr", ProgramType::Kprobe,
+     kHasRetval | kHasFunc | kFilteredByPid, "kretprobe:[module:]function",
+     "return of a kernel function"},
+    {ProbeKind::Fentry, "fentry", "f kfunc", ProgramType::Fentry,
+     kHasArgs | kHasFunc | kFilteredByPid, "fentry:[module:]function",
+     "entry of a kernel function, with typed arguments"},
+    {ProbeKind::Fexit, "fexit", "fr kretfunc", ProgramType::Fexit,
+     kHasArgs | kHasRetval | kHasFunc | kFilteredByPid, "fexit:[module:]function",
+     "return of a kernel function, with typed arguments and result"},
+    {ProbeKind::Uprobe, "uprobe", "u", ProgramType::Kprobe,
+     kFunctionEntry | kHasArgs | kUserSpace | kAttachesToPid, "uprobe:binary:function[+offset]",
+     "entry of a user function"},
+    {ProbeKind::Uretprobe, "uretprobe", "ur", ProgramType::Kprobe,
+     kHasRetval | kHasFunc | kUserSpace | kAttachesToPid, "uretprobe:binary:function",
+     "return of a user function"},
+    {ProbeKind::Usdt, "usdt", "U", ProgramType::Kprobe, kHasArgN | kUserSpace | kAttachesToPid,
+     "usdt:binary:[provider:]name", "a marker compiled into a program"},
+    {ProbeKind::Tracepoint, "tracepoint", "t", ProgramType::Tracepoint, kHasArgs | kFilteredByPid,
+     "tracepoint:category:event", "an event the kernel declares"},
+    {ProbeKind::RawTracepoint, "rawtracepoint", "rt", ProgramType::BtfTracepoint,
+     kHasArgs | kHasArgN | kFilteredByPid, "rawtracepoint:event",
+     "the same event with the kernel's own arguments"},
+    {ProbeKind::Profile, "profile", "p", ProgramType::PerfEvent, kAttachesToPid, "profile:hz:99",
+     "regularly, on every CPU"},
+    {ProbeKind::Interval, "interval", "i", ProgramType::PerfEvent, 0, "interval:s:1",
+     "regularly, on one CPU"},
+    {ProbeKind::Software, "software", "s", ProgramType::PerfEvent, kAttachesToPid,
+     "software:event:count", "every so many software events"},
+    {ProbeKind::Hardware, "hardware", "h", ProgramType::PerfEvent, kAttachesToPid,
+     "hardware:event:count", "every so many hardware events"},
+    {ProbeKind::Watchpoint, "watchpoint", "w", ProgramType::PerfEvent, kAttachesToPid,
+     "watchpoint:address:length:mode", "access to an address"},
+    {ProbeKind::Iter, "iter", "it", ProgramType::Iter, kHasArgs, "iter:kind",
+     "once per object of a kind: task, tcp, udp..."},
 };
 
 std::span<const ProbeRow> all_probe_kinds() { return kProbes; }
@@ -52,7 +78,8 @@ static bool has_alias(const ProbeRow& row, std::string_view name) {
 const ProbeRow* find_probe_kind(std::string_view name) {
   for (const ProbeRow& row : kProbes) {
     bool any_case = row.kind == ProbeKind::Begin || row.kind == ProbeKind::End;
-    if (row.name == (any_case ? to_lower(name) : std::string(name)) || has_alias(row, name)) return &row;
+    if (row.name == (any_case ? to_lower(name) : std::string(name)) || has_alias(row, name))
+      return &row;
   }
   return nullptr;
 }

@@ -9,14 +9,14 @@
 namespace flowtap {
 
 enum ProbeFlag : uint16_t {
-  kHasArgs = 1,       // args.name
-  kHasArgN = 2,       // arg0, reg()
+  kHasArgs = 1,  // args.name
+  kHasArgN = 2,  // arg0, reg()
   kHasRetval = 4,
   kHasFunc = 8,
-  kUserSpace = 16,    // plain pointers are user pointers
-  kAttachesToPid = 32,   // -p and -c narrow the attachment itself
-  kFilteredByPid = 64,   // -p adds a check to the program
-  kRunByFlowtap = 128,   // no event of the kernel: flowtap runs it itself
+  kUserSpace = 16,      // plain pointers are user pointers
+  kAttachesToPid = 32,  // -p and -c narrow the attachment itself
+  kFilteredByPid = 64,  // -p adds a check to the program
+  kRunByFlowtap = 128,  // no event of the kernel: flowtap runs it itself
 };
 
 struct ProbeRow {

@@ -21,7 +21,8 @@ namespace {
 
 class Compiler {
  public:
-  Compiler(Sources& sources, const Target& target, const CompileOptions& options, Diagnostics& diagnostics)
+  Compiler(Sources& sources, const Target& target, const CompileOptions& options,
+           Diagnostics& diagnostics)
       : sources_(sources), target_(target), options_(options), diagnostics_(diagnostics) {}
 
   std::optional<Compiled> run(uint32_t file) {
@@ -36,7 +37,8 @@ class Compiler {
     dump("ast", [&] { return print_ast(ast); });
     if (diagnostics_.has_errors()) return std::nullopt;
     if (ast.probes.empty()) {
-      diagnostics_.error({file, 0, 0}, "the script has no probe").with_hint("write one, e.g. begin { printf(\"hello\\n\"); }");
+      diagnostics_.error({file, 0, 0}, "the script has no probe")
+          .with_hint("write one, e.g. begin { printf(\"hello\\n\"); }");
       return std::nullopt;
     }
 
@@ -86,11 +88,17 @@ class Compiler {
     }
   }
 
-  void merge_file(Ast& ast, const Import& import, const std::string& name, const std::string& text) {
+  void merge_file(Ast& ast, const Import& import, const std::string& name,
+                  const std::string& text) {
     Ast other = parse_file(sources_.add(name, text), ast.next_id);
     ast.next_id = std::max(ast.next_id, other.next_id);
-    if (!other.config.empty()) diagnostics_.error(import.span, fmt::format("'{}' has a config block, which only the main script may have", name));
-    auto append = [](auto& to, auto& from) { std::move(from.begin(), from.end(), std::back_inserter(to)); };
+    if (!other.config.empty())
+      diagnostics_.error(
+          import.span,
+          fmt::format("'{}' has a config block, which only the main script may have", name));
+    auto append = [](auto& to, auto& from) {
+      std::move(from.begin(), from.end(), std::back_inserter(to));
+    };
     append(ast.c_definitions, other.c_definitions);
     append(ast.imports, other.imports);
     append(ast.map_decls, other.map_decls);
@@ -118,7 +126,8 @@ class Compiler {
       Program& out = lowered.image.programs[i];
       Result<Program> code = codegen::generate(std::move(lowered.programs[i]), scratch_size);
       if (!code.ok()) {
-        diagnostics_.error(out.attach[0].span, code.error().message()).with_hint("split the probe into several");
+        diagnostics_.error(out.attach[0].span, code.error().message())
+            .with_hint("split the probe into several");
         return false;
       }
       out.insns = std::move(code->insns);
@@ -133,7 +142,8 @@ class Compiler {
 
   static std::string disassemble_all(const Image& image) {
     std::string out;
-    for (const Program& program : image.programs) out += fmt::format("program {}\n{}", program.name, bpf::disassemble(program, image));
+    for (const Program& program : image.programs)
+      out += fmt::format("program {}\n{}", program.name, bpf::disassemble(program, image));
     return out;
   }
 
@@ -141,14 +151,17 @@ class Compiler {
     std::string out;
     for (const MapDef& map : image.maps)
       if (map.value_size || map.type == MapType::Ringbuf)
-        out += fmt::format("{}: type {}, key {}, value {}, entries {}\n", map.name, static_cast<int>(map.type), map.key_size, map.value_size, map.max_entries);
+        out +=
+            fmt::format("{}: type {}, key {}, value {}, entries {}\n", map.name,
+                        static_cast<int>(map.type), map.key_size, map.value_size, map.max_entries);
     return out;
   }
 
   template <typename F>  // a template so that a stage is printed only when asked for
   void dump(const char* stage, F text) {
-    bool wanted = std::find(options_.dump.begin(), options_.dump.end(), stage) != options_.dump.end() ||
-                  std::find(options_.dump.begin(), options_.dump.end(), "all") != options_.dump.end();
+    bool wanted =
+        std::find(options_.dump.begin(), options_.dump.end(), stage) != options_.dump.end() ||
+        std::find(options_.dump.begin(), options_.dump.end(), "all") != options_.dump.end();
     if (wanted) dumps_ += fmt::format("--- {}\n{}", stage, text());
   }
 
@@ -161,8 +174,8 @@ class Compiler {
 
 }  // namespace
 
-std::optional<Compiled> compile(Sources& sources, uint32_t file, const Target& target, const CompileOptions& options,
-                                Diagnostics& diagnostics) {
+std::optional<Compiled> compile(Sources& sources, uint32_t file, const Target& target,
+                                const CompileOptions& options, Diagnostics& diagnostics) {
   return Compiler(sources, target, options, diagnostics).run(file);
 }
 

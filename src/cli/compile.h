@@ -22,7 +22,8 @@ struct CompileOptions {
   bool defines_btf = true;              // #ifdef BPFTRACE_HAVE_BTF
   std::vector<std::string> dump;        // stages to print: tokens ast types ir bpf maps
   // Reads what `import "path"` names; the answer is (file name, text) pairs.
-  std::function<Result<std::vector<std::pair<std::string, std::string>>>(const std::string& path)> import;
+  std::function<Result<std::vector<std::pair<std::string, std::string>>>(const std::string& path)>
+      import;
 };
 
 struct Compiled {
@@ -33,7 +34,7 @@ struct Compiled {
 };
 
 // Nothing when the script is wrong; diagnostics then say why. Warnings may be there in any case.
-std::optional<Compiled> compile(Sources& sources, uint32_t file, const Target& target, const CompileOptions& options,
-                                Diagnostics& diagnostics);
+std::optional<Compiled> compile(Sources& sources, uint32_t file, const Target& target,
+                                const CompileOptions& options, Diagnostics& diagnostics);
 
 }  // namespace flowtap

@@ -45,11 +45,13 @@ uint64_t clock_ns(clockid_t clock) {
 std::optional<LowerOptions::PidNamespace> own_pid_namespace() {
   constexpr ino_t kInitialNamespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO
   struct stat info;
-  if (::stat("/proc/self/ns/pid", &info) != 0 || info.st_ino == kInitialNamespace) return std::nullopt;
+  if (::stat("/proc/self/ns/pid", &info) != 0 || info.st_ino == kInitialNamespace)
+    return std::nullopt;
   return LowerOptions::PidNamespace{info.st_dev, info.st_ino};
 }
 
-CompileOptions compile_options(const Options& options, const Child* child, const ScriptText& script) {
+CompileOptions compile_options(const Options& options, const Child* child,
+                               const ScriptText& script) {
   CompileOptions out;
   out.check.is_unsafe = options.is_unsafe;
   out.check.pid = options.pid;
@@ -62,23 +64,32 @@ CompileOptions compile_options(const Options& options, const Child* child, const
   out.lower.warns = options.warns;
   out.lower.pid = options.pid;
   out.lower.start_ns = clock_ns(CLOCK_BOOTTIME);
-  out.lower.tai_offset_ns = static_cast<int64_t>(clock_ns(CLOCK_TAI)) - static_cast<int64_t>(clock_ns(CLOCK_BOOTTIME));
+  out.lower.tai_offset_ns =
+      static_cast<int64_t>(clock_ns(CLOCK_TAI)) - static_cast<int64_t>(clock_ns(CLOCK_BOOTTIME));
   out.lower.pid_namespace = own_pid_namespace();
   out.parameters = options.parameters;
   out.dump = options.dump;
-  out.import = [folder = script.folder](const std::string& path) { return read_import(folder, path); };
+  out.import = [folder = script.folder](const std::string& path) {
+    return read_import(folder, path);
+  };
   return out;
 }
 
 void show(const Diagnostics& diagnostics, const Sources& sources, bool no_warnings) {
   for (const Diagnostic& diagnostic : diagnostics.all())
-    if (diagnostic.severity == Severity::Error || !no_warnings) fmt::print(stderr, "{}", render(diagnostic, sources));
+    if (diagnostic.severity == Severity::Error || !no_warnings)
+      fmt::print(stderr, "{}", render(diagnostic, sources));
 }
 
 // The verifier refused what the checker accepted: our fault, shown with the line it came from.
-int report_refusal(const Refusal& refusal, const Error& error, const Sources& sources, bool is_verbose) {
-  Diagnostic diagnostic{.span = refusal.span.value_or(Span{}), .message = fmt::format("the kernel's verifier refused this probe: {}", refusal.reason)};
-  diagnostic.hint = is_verbose ? error.hint : "-v shows the verifier's whole log; please report this with the script";
+int report_refusal(const Refusal& refusal, const Error& error, const Sources& sources,
+                   bool is_verbose) {
+  Diagnostic diagnostic{
+      .span = refusal.span.value_or(Span{}),
+      .message = fmt::format("the kernel's verifier refused this probe: {}", refusal.reason)};
+  diagnostic.hint = is_verbose
+                        ? error.hint
+                        : "-v shows the verifier's whole log; please report this with the script";
   fmt::print(stderr, "{}", render(diagnostic, sources));
   if (is_verbose) fmt::print(stderr, "{}\n", refusal.log);
   return kExitKernel;
@@ -92,7 +103,8 @@ void show_stats(const Session& session, const Image& image) {
     const ProgramStats& s = (*stats)[i];
     const std::vector<AttachPoint>& attach = image.programs[i].attach;
     std::string more = attach.size() > 1 ? fmt::format(" and {} more", attach.size() - 1) : "";
-    fmt::print(stderr, "{:>12} {:>10}  {}{}\n", s.runs, s.runs ? s.nanoseconds / s.runs : 0, attach[0].name, more);
+    fmt::print(stderr, "{:>12} {:>10}  {}{}\n", s.runs, s.runs ? s.nanoseconds / s.runs : 0,
+               attach[0].name, more);
   }
 }
 
@@ -113,13 +125,15 @@ class Driver {
       child = std::move(*started);
     }
     LiveTarget target(LiveTargetOptions{.pid = options_.pid});
-    std::optional<Compiled> compiled = compile_script(file, target, compile_options(options_, child ? &*child : nullptr, *script));
+    std::optional<Compiled> compiled =
+        compile_script(file, target, compile_options(options_, child ? &*child : nullptr, *script));
     if (!compiled) return kExitScript;
     return run_image(*compiled, child ? &*child : nullptr);
   }
 
  private:
-  std::optional<Compiled> compile_script(uint32_t file, const Target& target, const CompileOptions& options) {
+  std::optional<Compiled> compile_script(uint32_t file, const Target& target,
+                                         const CompileOptions& options) {
     Diagnostics diagnostics;
     std::optional<Compiled> compiled = compile(sources_, file, target, options, diagnostics);
     show(diagnostics, sources_, options_.no_warnings);
@@ -130,7 +144,9 @@ class Driver {
   // --target: compile for the machine that a file describes, and stop there.
   int compile_for_file(uint32_t file, const ScriptText& script) {
     std::optional<std::string> text = read_file(options_.target_file);
-    if (!text) return report(errno_error(fmt::format("cannot read '{}'", options_.target_file)), kExitScript);
+    if (!text)
+      return report(errno_error(fmt::format("cannot read '{}'", options_.target_file)),
+                    kExitScript);
     Result<FileTarget> target = FileTarget::parse(*text);
     if (!target.ok()) return report(target.error(), kExitScript);
     CompileOptions options = compile_options(options_, nullptr, script);
@@ -143,7 +159,8 @@ class Driver {
     Fd file;
     if (!options_.output.empty()) {
       file = Fd(::open(options_.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-      if (!file.valid()) return report(errno_error(fmt::format("cannot write '{}'", options_.output)), kExitUsage);
+      if (!file.valid())
+        return report(errno_error(fmt::format("cannot write '{}'", options_.output)), kExitUsage);
     }
     std::fflush(stdout);
     Sink data(file.valid() ? file.get() : STDOUT_FILENO);
@@ -151,13 +168,16 @@ class Driver {
     LiveSymbolizer symbolizer;
     ValueContext values{symbolizer, compiled.image.strings, compiled.config.str_trunc_trailer};
     std::unique_ptr<Writer> writer;
-    if (options_.is_json) writer = std::make_unique<JsonWriter>(data, values);
-    else writer = std::make_unique<TextWriter>(data, messages, values);
+    if (options_.is_json)
+      writer = std::make_unique<JsonWriter>(data, values);
+    else
+      writer = std::make_unique<TextWriter>(data, messages, values);
 
     RunOptions run = run_options(compiled, child);
     run.is_output_closed = [&] { return data.error() != 0; };
     std::optional<Refusal> refusal;
-    Result<Session> session = Session::load({compiled.image, sources_, *writer, values}, std::move(run), &refusal);
+    Result<Session> session =
+        Session::load({compiled.image, sources_, *writer, values}, std::move(run), &refusal);
     if (!session.ok()) {
       if (refusal) return report_refusal(*refusal, session.error(), sources_, options_.verbose > 0);
       return report(session.error(), kExitKernel);
@@ -182,7 +202,8 @@ class Driver {
     run.warns = !options_.no_warnings;
     run.dry_run = options_.is_dry_run;
     run.stats = options_.shows_stats;
-    if (options_.verbose > 0) run.say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
+    if (options_.verbose > 0)
+      run.say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
     if (compiled.config.missing_probes != MissingProbes::Error) {
       bool tells = compiled.config.missing_probes == MissingProbes::Warn;
       run.forgive = [tells](const AttachPoint& point, const Error& error) {

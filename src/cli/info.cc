@@ -38,7 +38,9 @@ constexpr NamedHelper kHelpers[] = {{"probe_read_kernel", BPF_FUNC_probe_read_ke
                                     {"map_lookup_percpu_elem", BPF_FUNC_map_lookup_percpu_elem},
                                     {"probe_write_user", BPF_FUNC_probe_write_user}};
 
-std::string line(std::string_view name, bool value) { return fmt::format("  {}: {}\n", name, value ? "yes" : "no"); }
+std::string line(std::string_view name, bool value) {
+  return fmt::format("  {}: {}\n", name, value ? "yes" : "no");
+}
 
 std::string first_line(const std::string& path) {
   std::optional<std::string> text = read_file(path);
@@ -75,13 +77,16 @@ std::string describe_machine() {
   utsname system{};
   uname(&system);
   LiveTarget target;
-  std::string out = fmt::format("System\n  OS: {} {} {}\n  Arch: {}\n  CPUs: {}\n\n", system.sysname, system.release, system.version,
-                                system.machine, target.cpus());
+  std::string out =
+      fmt::format("System\n  OS: {} {} {}\n  Arch: {}\n  CPUs: {}\n\n", system.sysname,
+                  system.release, system.version, system.machine, target.cpus());
   out += fmt::format("Build\n  version: {}\n\n", FLOWTAP_VERSION);
-  if (::geteuid() != 0) out += "note: not run as root, so the kernel may refuse what it would grant to root\n\n";
+  if (::geteuid() != 0)
+    out += "note: not run as root, so the kernel may refuse what it would grant to root\n\n";
   out += "Kernel helpers\n";
   for (const NamedHelper& helper : kHelpers)
-    out += line(helper.name, libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, helper.id, nullptr) == 1);
+    out +=
+        line(helper.name, libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, helper.id, nullptr) == 1);
   out += "\n" + kernel_features(target) + "\n" + probe_types(target);
   return out;
 }

@@ -36,11 +36,13 @@ class Lister {
     switch (row.kind) {
       case ProbeKind::Tracepoint: return add_tracepoints(rest);
       case ProbeKind::RawTracepoint:
-        for (const std::string& event : target_.raw_tracepoints(last_part(rest))) add_typed(row, "vmlinux:" + event, target_.raw_tracepoint(event));
+        for (const std::string& event : target_.raw_tracepoints(last_part(rest)))
+          add_typed(row, "vmlinux:" + event, target_.raw_tracepoint(event));
         return;
-      case ProbeKind::Kprobe: case ProbeKind::Fentry:
-        return add_functions(row, rest);
-      case ProbeKind::Kretprobe: case ProbeKind::Fexit:
+      case ProbeKind::Kprobe:
+      case ProbeKind::Fentry: return add_functions(row, rest);
+      case ProbeKind::Kretprobe:
+      case ProbeKind::Fexit:
         if (is_named) add_functions(row, rest);
         return;
       case ProbeKind::Iter:
@@ -49,12 +51,15 @@ class Lister {
         return;
       case ProbeKind::Software: return add_events(row, rest, software_events());
       case ProbeKind::Hardware: return add_events(row, rest, hardware_events());
-      case ProbeKind::Interval: case ProbeKind::Profile:
+      case ProbeKind::Interval:
+      case ProbeKind::Profile:
         if (is_named)
           for (const char* unit : {"hz", "ms", "s", "us"})
-            if (glob_match(rest, fmt::format("{}:", unit)) || glob_match(rest, unit)) add(fmt::format("{}:{}:", row.name, unit));
+            if (glob_match(rest, fmt::format("{}:", unit)) || glob_match(rest, unit))
+              add(fmt::format("{}:{}:", row.name, unit));
         return;
-      case ProbeKind::Uprobe: case ProbeKind::Uretprobe:
+      case ProbeKind::Uprobe:
+      case ProbeKind::Uretprobe:
         if (is_named) add_user_functions(row, rest);
         return;
       case ProbeKind::Usdt:
@@ -79,14 +84,17 @@ class Lister {
       add("tracepoint:" + found);
       if (!is_verbose_) continue;
       size_t at = found.find(':');
-      Result<TracepointFormat> format = target_.tracepoint(found.substr(0, at), found.substr(at + 1));
+      Result<TracepointFormat> format =
+          target_.tracepoint(found.substr(0, at), found.substr(at + 1));
       if (format.ok()) out_ += list_arguments(*format);
     }
   }
 
-  void add_typed(const ProbeRow& row, const std::string& name, const Result<FunctionSignature>& signature) {
+  void add_typed(const ProbeRow& row, const std::string& name,
+                 const Result<FunctionSignature>& signature) {
     add(fmt::format("{}:{}", row.name, name));
-    if (is_verbose_ && signature.ok()) out_ += list_arguments(*signature, row.has(kHasRetval) ? ShowResult::Yes : ShowResult::No);
+    if (is_verbose_ && signature.ok())
+      out_ += list_arguments(*signature, row.has(kHasRetval) ? ShowResult::Yes : ShowResult::No);
   }
 
   // A kind that this kernel does not permit is not listed.
@@ -100,12 +108,15 @@ class Lister {
       size_t at = found.find(':');
       add(fmt::format("{}:{}", row.name, is_typed ? found : found.substr(at + 1)));
       if (!is_verbose_) continue;
-      Result<FunctionSignature> signature = target_.kernel_function(found.substr(0, at), found.substr(at + 1));
-      if (signature.ok()) out_ += list_arguments(*signature, row.has(kHasRetval) ? ShowResult::Yes : ShowResult::No);
+      Result<FunctionSignature> signature =
+          target_.kernel_function(found.substr(0, at), found.substr(at + 1));
+      if (signature.ok())
+        out_ += list_arguments(*signature, row.has(kHasRetval) ? ShowResult::Yes : ShowResult::No);
     }
   }
 
-  void add_events(const ProbeRow& row, const std::string& rest, std::span<const PerfEventName> events) {
+  void add_events(const ProbeRow& row, const std::string& rest,
+                  std::span<const PerfEventName> events) {
     std::vector<std::string> names;
     for (const PerfEventName& event : events) {
       names.emplace_back(event.name);
@@ -113,7 +124,8 @@ class Lister {
     }
     std::sort(names.begin(), names.end());
     for (const std::string& name : names)
-      if (glob_match(rest, name) || glob_match(rest, name + ":")) add(fmt::format("{}:{}:", row.name, name));
+      if (glob_match(rest, name) || glob_match(rest, name + ":"))
+        add(fmt::format("{}:{}:", row.name, name));
   }
 
   // "path:pattern"; the path may itself hold a colon only inside quotes, which no one lists.
@@ -128,7 +140,8 @@ class Lister {
       if (!functions.ok()) continue;
       std::string last;
       for (const UserFunction& function : *functions)
-        if (glob_match(pattern, function.name) && function.name != last) add(fmt::format("{}:{}:{}", row.name, file, last = function.name));
+        if (glob_match(pattern, function.name) && function.name != last)
+          add(fmt::format("{}:{}:{}", row.name, file, last = function.name));
     }
   }
 
@@ -142,7 +155,8 @@ class Lister {
       Result<std::vector<UsdtProbe>> probes = target_.usdt_probes(file);
       if (!probes.ok()) continue;
       for (const UsdtProbe& probe : *probes)
-        if (glob_match(provider, probe.provider) && glob_match(name, probe.name)) add(fmt::format("{}:{}:{}:{}", row.name, file, probe.provider, probe.name));
+        if (glob_match(provider, probe.provider) && glob_match(name, probe.name))
+          add(fmt::format("{}:{}:{}:{}", row.name, file, probe.provider, probe.name));
     }
   }
 
@@ -166,8 +180,11 @@ Result<std::string> list_probes(const Target& target, const std::string& search,
   if (!out.empty()) return out;
   bool asks_functions = wanted.starts_with("k") || wanted.starts_with("f");
   if (asks_functions && !target.has(Feature::Kprobes) && !target.has(Feature::Fentry))
-    return Error{fmt::format("'{}' matches nothing", wanted), 0, "this kernel permits neither kprobes nor fentry; try tracepoint:* or rawtracepoint:*"};
-  return Error{fmt::format("'{}' matches nothing", wanted), 0, "'*' stands for any text, e.g. -l 'tracepoint:tcp:*'"};
+    return Error{
+        fmt::format("'{}' matches nothing", wanted), 0,
+        "this kernel permits neither kprobes nor fentry; try tracepoint:* or rawtracepoint:*"};
+  return Error{fmt::format("'{}' matches nothing", wanted), 0,
+               "'*' stands for any text, e.g. -l 'tracepoint:tcp:*'"};
 }
 
 }  // namespace flowtap

@@ -14,7 +14,17 @@ namespace flowtap {
 
 namespace {
 
-enum LongOnly { kInfo = 1000, kUnsafe, kDryRun, kNoWarnings, kStats, kProbeFilter, kTarget, kIgnored, kIgnoredWithValue };
+enum LongOnly {
+  kInfo = 1000,
+  kUnsafe,
+  kDryRun,
+  kNoWarnings,
+  kStats,
+  kProbeFilter,
+  kTarget,
+  kIgnored,
+  kIgnoredWithValue
+};
 
 const option kLong[] = {{"list", no_argument, nullptr, 'l'},
                         {"verbose", no_argument, nullptr, 'v'},
@@ -41,28 +51,37 @@ const option kLong[] = {{"list", no_argument, nullptr, 'l'},
                         {"no-feature", required_argument, nullptr, kIgnoredWithValue},
                         {nullptr, 0, nullptr, 0}};
 
-constexpr const char* kStages[] = {"all", "tokens", "ast", "types", "ir", "bpf", "maps", "verifier", "libbpf"};
+constexpr const char* kStages[] = {"all", "tokens", "ast",      "types", "ir",
+                                   "bpf", "maps",   "verifier", "libbpf"};
 
 Status set_dump(Options& options, const std::string& text) {
   for (const std::string& stage : split(text, ',')) {
-    bool known = std::any_of(std::begin(kStages), std::end(kStages), [&](const char* name) { return stage == name; });
-    if (!known) return Error{fmt::format("'{}' is not a stage", stage), 0, "the stages are ast, types, ir, bpf, maps and all"};
+    bool known = std::any_of(std::begin(kStages), std::end(kStages),
+                             [&](const char* name) { return stage == name; });
+    if (!known)
+      return Error{fmt::format("'{}' is not a stage", stage), 0,
+                   "the stages are ast, types, ir, bpf, maps and all"};
     options.dump.push_back(stage);
   }
   return Done{};
 }
 
 Status set_buffering(Options& options, const std::string& text) {
-  if (text == "line") options.buffering = Buffering::Line;
-  else if (text == "full") options.buffering = Buffering::Full;
-  else if (text == "none") options.buffering = Buffering::None;
-  else return Error{fmt::format("-B takes 'line', 'full' or 'none', found '{}'", text)};
+  if (text == "line")
+    options.buffering = Buffering::Line;
+  else if (text == "full")
+    options.buffering = Buffering::Full;
+  else if (text == "none")
+    options.buffering = Buffering::None;
+  else
+    return Error{fmt::format("-B takes 'line', 'full' or 'none', found '{}'", text)};
   return Done{};
 }
 
 Status set_pid(Options& options, const std::string& text) {
   std::optional<int64_t> pid = parse_number(text);
-  if (!pid || *pid < 1 || *pid > 0x400000) return Error{fmt::format("-p takes a process id, found '{}'", text)};
+  if (!pid || *pid < 1 || *pid > 0x400000)
+    return Error{fmt::format("-p takes a process id, found '{}'", text)};
   options.pid = static_cast<int>(*pid);
   return Done{};
 }
@@ -79,7 +98,9 @@ Status apply(Options& options, int letter, const std::string& value) {
     case 'c': options.command = value; break;
     case 'o': options.output = value; break;
     case 'f':
-      if (value != "text" && value != "json") return Error{fmt::format("there is no output format '{}'", value), 0, "the formats are text and json"};
+      if (value != "text" && value != "json")
+        return Error{fmt::format("there is no output format '{}'", value), 0,
+                     "the formats are text and json"};
       options.is_json = value == "json";
       break;
     case 'B': return set_buffering(options, value);
@@ -101,12 +122,15 @@ Status apply(Options& options, int letter, const std::string& value) {
 Status take_named(Options& options, const std::string& text) {
   std::string body = text.substr(2);
   size_t equal = body.find('=');
-  if (equal == std::string::npos) options.named.emplace_back(body, std::nullopt);
-  else options.named.emplace_back(body.substr(0, equal), body.substr(equal + 1));
+  if (equal == std::string::npos)
+    options.named.emplace_back(body, std::nullopt);
+  else
+    options.named.emplace_back(body.substr(0, equal), body.substr(equal + 1));
   return Done{};
 }
 
-Status take_words(Options& options, const std::vector<std::string>& words, const std::vector<std::string>& after) {
+Status take_words(Options& options, const std::vector<std::string>& words,
+                  const std::vector<std::string>& after) {
   size_t next = 0;
   if (options.action == Options::Action::List) {
     if (next < words.size()) options.search = words[next++];
@@ -115,15 +139,18 @@ Status take_words(Options& options, const std::vector<std::string>& words, const
   }
   for (; next < words.size(); next++) options.parameters.push_back(words[next]);
   for (const std::string& word : after) {
-    if (!word.starts_with("--")) options.parameters.push_back(word);
-    else if (Status status = take_named(options, word); !status.ok()) return status;
+    if (!word.starts_with("--"))
+      options.parameters.push_back(word);
+    else if (Status status = take_named(options, word); !status.ok())
+      return status;
   }
   return Done{};
 }
 
 Status check_combination(const Options& options) {
   if (options.pid && options.command) return Error{"-p and -c cannot be used together"};
-  if (options.warns && options.no_warnings) return Error{"-k and --no-warnings contradict each other"};
+  if (options.warns && options.no_warnings)
+    return Error{"-k and --no-warnings contradict each other"};
   bool runs = options.action == Options::Action::Run;
   if (runs && !options.program && options.script.empty())
     return Error{"no script given", 0, "give a file name or -e 'script'; --help shows all options"};
@@ -147,9 +174,11 @@ Result<Options> parse_options(int argc, char** argv) {
   int letter;
   while ((letter = getopt_long(own, argv, ":e:lvhVp:c:o:f:B:qkd:bI:", kLong, nullptr)) != -1) {
     std::string shown = optind > 0 && optind <= own ? argv[optind - 1] : "";
-    if (letter == '?') return Error{fmt::format("there is no option '{}'", shown), 0, "--help shows all options"};
+    if (letter == '?')
+      return Error{fmt::format("there is no option '{}'", shown), 0, "--help shows all options"};
     if (letter == ':') return Error{fmt::format("option '{}' needs a value", shown)};
-    if (Status status = apply(options, letter, optarg ? optarg : ""); !status.ok()) return status.error();
+    if (Status status = apply(options, letter, optarg ? optarg : ""); !status.ok())
+      return status.error();
   }
   std::vector<std::string> words(argv + optind, argv + own);
   if (Status status = take_words(options, words, after); !status.ok()) return status.error();

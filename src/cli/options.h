@@ -14,26 +14,27 @@ enum class Buffering { Line, Full, None };
 
 struct Options {
   enum class Action { Run, List, Help, Version, Info } action = Action::Run;
-  std::optional<std::string> program;    // -e
-  std::string script;                    // file name; "-" for standard input
-  std::vector<std::string> parameters;   // $1, $2...
-  std::vector<std::pair<std::string, std::optional<std::string>>> named;  // after "--": --name[=value]
-  std::string search;                    // -l PATTERN
+  std::optional<std::string> program;   // -e
+  std::string script;                   // file name; "-" for standard input
+  std::vector<std::string> parameters;  // $1, $2...
+  std::vector<std::pair<std::string, std::optional<std::string>>>
+      named;           // after "--": --name[=value]
+  std::string search;  // -l PATTERN
   std::optional<int> pid;
   std::optional<std::string> command;
-  std::string output;                    // -o
+  std::string output;  // -o
   bool is_json = false;
   Buffering buffering = Buffering::Line;
   bool is_quiet = false;
   int verbose = 0;
   std::vector<std::string> dump;
-  bool warns = false;                    // -k
+  bool warns = false;  // -k
   bool is_unsafe = false;
   bool is_dry_run = false;
   bool no_warnings = false;
   bool shows_stats = false;
   std::string probe_filter;
-  std::string target_file;               // --target: a described machine instead of this one
+  std::string target_file;  // --target: a described machine instead of this one
 };
 
 // An Error is a usage error: say it and exit with 2.

@@ -11,7 +11,7 @@
 namespace flowtap {
 
 struct ScriptText {
-  std::string name;    // as messages show it: "stdin" for -e and "-"
+  std::string name;  // as messages show it: "stdin" for -e and "-"
   std::string text;
   std::string folder;  // what imports are relative to
 };
@@ -19,6 +19,7 @@ struct ScriptText {
 Result<ScriptText> read_script(const Options& options);
 
 // The files behind `import "path"`: one file, or all scripts of a directory.
-Result<std::vector<std::pair<std::string, std::string>>> read_import(const std::string& folder, const std::string& path);
+Result<std::vector<std::pair<std::string, std::string>>> read_import(const std::string& folder,
+                                                                     const std::string& path);
 
 }  // namespace flowtap

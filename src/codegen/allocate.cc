@@ -36,7 +36,10 @@ struct Interval {
 class Allocator {
  public:
   Allocator(ir::Program& program, size_t function, Frame& frame)
-      : program_(program), number_(function), function_(program.functions[function]), frame_(frame) {}
+      : program_(program),
+        number_(function),
+        function_(program.functions[function]),
+        frame_(frame) {}
 
   Allocation run() {
     first_short_ = function_.registers;
@@ -95,7 +98,8 @@ class Allocator {
     int32_t position = 0;
     for (size_t b = 0; b < function_.blocks.size(); b++) visit_block(b, position);
     for (Interval& it : intervals_)
-      it.spans_call = std::any_of(calls_.begin(), calls_.end(), [&](int32_t at) { return it.start < at && at < it.end; });
+      it.spans_call = std::any_of(calls_.begin(), calls_.end(),
+                                  [&](int32_t at) { return it.start < at && at < it.end; });
   }
 
   void visit_block(size_t b, int32_t& position) {
@@ -142,7 +146,8 @@ class Allocator {
     std::vector<Interval*> order;
     for (Interval& it : intervals_)
       if (it.is_live()) order.push_back(&it);
-    std::stable_sort(order.begin(), order.end(), [](Interval* x, Interval* y) { return x->start < y->start; });
+    std::stable_sort(order.begin(), order.end(),
+                     [](Interval* x, Interval* y) { return x->start < y->start; });
     std::vector<Interval*> active;
     for (Interval* it : order) {
       std::erase_if(active, [&](Interval* other) { return is_over(*other, it->start); });
@@ -190,7 +195,9 @@ class Allocator {
     return best->reg;
   }
 
-  int64_t weight(const Interval& it) const { return it.end + (remade_by(it.reg) ? 1'000'000'000LL : 0); }
+  int64_t weight(const Interval& it) const {
+    return it.end + (remade_by(it.reg) ? 1'000'000'000LL : 0);
+  }
 
   // --- spilling ---------------------------------------------------------------------------
   const ir::Inst* remade_by(Reg reg) const {
@@ -198,8 +205,9 @@ class Allocator {
     for (const ir::Block& block : function_.blocks)
       for (const ir::Inst& inst : block.insts) {
         if (inst.dst != reg) continue;
-        bool is_cheap = inst.op == ir::Op::Const || inst.op == ir::Op::MapPointer || inst.op == ir::Op::Callback ||
-                        inst.op == ir::Op::MapValue || (inst.op == ir::Op::AddressOf && inst.address.base == kNoReg);
+        bool is_cheap = inst.op == ir::Op::Const || inst.op == ir::Op::MapPointer ||
+                        inst.op == ir::Op::Callback || inst.op == ir::Op::MapValue ||
+                        (inst.op == ir::Op::AddressOf && inst.address.base == kNoReg);
         if (found || !is_cheap) return nullptr;
         found = &inst;
       }
@@ -223,20 +231,27 @@ class Allocator {
         Span span = inst.span;
         out.push_back(std::move(inst));
         if (writes)
-          out.push_back({.op = ir::Op::Store, .b = ir::reg_operand(written), .address = {.slot = slot}, .span = span});
+          out.push_back({.op = ir::Op::Store,
+                         .b = ir::reg_operand(written),
+                         .address = {.slot = slot},
+                         .span = span});
       }
       bool exit_reads = false;
       ir::for_each_exit_use(block.exit, [&](Reg reg) { exit_reads |= reg == victim; });
       if (exit_reads) {
         Reg fresh = reload(out, remake, slot, block.exit.span);
-        ir::for_each_exit_use(block.exit, [&](Reg& reg) { if (reg == victim) reg = fresh; });
+        ir::for_each_exit_use(block.exit, [&](Reg& reg) {
+          if (reg == victim) reg = fresh;
+        });
       }
       block.insts = std::move(out);
     }
   }
 
   void replace_uses(ir::Inst& inst, Reg victim, Reg fresh) {
-    ir::for_each_use(inst, [&](Reg& reg) { if (reg == victim) reg = fresh; });
+    ir::for_each_use(inst, [&](Reg& reg) {
+      if (reg == victim) reg = fresh;
+    });
   }
 
   Reg reload(std::vector<ir::Inst>& out, const ir::Inst& remake, int32_t slot, Span span) {
@@ -253,7 +268,8 @@ class Allocator {
   int32_t new_spill_slot() {
     uint32_t& used = frame_.stack_used[number_];
     used = static_cast<uint32_t>(align_up(used + 8, 8));
-    program_.slots.push_back({.size = 8, .place = ir::Place::Stack, .function = static_cast<int32_t>(number_)});
+    program_.slots.push_back(
+        {.size = 8, .place = ir::Place::Stack, .function = static_cast<int32_t>(number_)});
     frame_.homes.push_back({.is_stack = true, .offset = -static_cast<int32_t>(used)});
     return static_cast<int32_t>(program_.slots.size() - 1);
   }

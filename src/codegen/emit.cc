@@ -19,8 +19,8 @@ namespace {
 using ir::kNoReg;
 using ir::Reg;
 
-constexpr uint8_t kTemp = 0;   // r0
-constexpr uint8_t kFrame = 10; // r10
+constexpr uint8_t kTemp = 0;    // r0
+constexpr uint8_t kFrame = 10;  // r10
 
 uint8_t size_code(uint8_t bytes) {
   switch (bytes) {
@@ -99,7 +99,8 @@ ir::Compare mirrored(ir::Compare compare) {
 }
 
 bool commutes(ir::Alu alu) {
-  return alu == ir::Alu::Add || alu == ir::Alu::Mul || alu == ir::Alu::Or || alu == ir::Alu::And || alu == ir::Alu::Xor;
+  return alu == ir::Alu::Add || alu == ir::Alu::Mul || alu == ir::Alu::Or || alu == ir::Alu::And ||
+         alu == ir::Alu::Xor;
 }
 
 bool fits(int64_t value) { return value >= INT32_MIN && value <= INT32_MAX; }
@@ -114,7 +115,8 @@ struct PendingMove {
 
 class Emitter {
  public:
-  Emitter(const ir::Program& program, const Frame& frame, Program& out) : program_(program), frame_(frame), out_(out) {}
+  Emitter(const ir::Program& program, const Frame& frame, Program& out)
+      : program_(program), frame_(frame), out_(out) {}
 
   void emit_function(const ir::Function& function, const Allocation& allocation) {
     allocation_ = &allocation;
@@ -144,8 +146,9 @@ class Emitter {
 
   void resolve_callbacks() {
     for (const auto& [insn, function] : callbacks_)
-      out_.insns[insn].imm = static_cast<int32_t>(out_.subprograms[static_cast<size_t>(function)].insn) -
-                             static_cast<int32_t>(insn) - 1;
+      out_.insns[insn].imm =
+          static_cast<int32_t>(out_.subprograms[static_cast<size_t>(function)].insn) -
+          static_cast<int32_t>(insn) - 1;
   }
 
  private:
@@ -154,7 +157,9 @@ class Emitter {
     int32_t block;
   };
 
-  uint8_t phys(Reg reg) const { return static_cast<uint8_t>(allocation_->physical[static_cast<size_t>(reg)]); }
+  uint8_t phys(Reg reg) const {
+    return static_cast<uint8_t>(allocation_->physical[static_cast<size_t>(reg)]);
+  }
 
   void put(uint8_t code, uint8_t dst, uint8_t src, int16_t off, int32_t imm) {
     out_.insns.push_back({.code = code, .dst = dst, .src = src, .off = off, .imm = imm});
@@ -171,9 +176,12 @@ class Emitter {
   }
 
   void put_const(uint8_t dst, int64_t value) {
-    if (fits(value)) put(BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, static_cast<int32_t>(value));
-    else if (value > 0 && value <= UINT32_MAX) put(BPF_ALU | BPF_MOV | BPF_K, dst, 0, 0, static_cast<int32_t>(value));
-    else put_wide(dst, 0, static_cast<int32_t>(value), static_cast<int32_t>(value >> 32));
+    if (fits(value))
+      put(BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, static_cast<int32_t>(value));
+    else if (value > 0 && value <= UINT32_MAX)
+      put(BPF_ALU | BPF_MOV | BPF_K, dst, 0, 0, static_cast<int32_t>(value));
+    else
+      put_wide(dst, 0, static_cast<int32_t>(value), static_cast<int32_t>(value >> 32));
   }
 
   // The operand in a register: its own, or r0 with the constant in it.
@@ -216,8 +224,10 @@ class Emitter {
           if (!m.is_imm && m.src == parked) m.src = kTemp;
         continue;
       }
-      if (ready->is_imm) put_const(ready->dst, ready->imm);
-      else put_move(ready->dst, ready->src);
+      if (ready->is_imm)
+        put_const(ready->dst, ready->imm);
+      else
+        put_move(ready->dst, ready->src);
       moves.erase(ready);
     }
   }
@@ -225,7 +235,8 @@ class Emitter {
   void emit_params(const ir::Function& function) {
     std::vector<PendingMove> moves;
     for (const ir::Inst& inst : function.blocks[0].insts)
-      if (inst.op == ir::Op::Param) moves.push_back({.dst = phys(inst.dst), .src = static_cast<uint8_t>(inst.imm + 1)});
+      if (inst.op == ir::Op::Param)
+        moves.push_back({.dst = phys(inst.dst), .src = static_cast<uint8_t>(inst.imm + 1)});
     put_moves(std::move(moves));
   }
 
@@ -245,20 +256,24 @@ class Emitter {
       case ir::Op::Extend: return emit_extend(inst);
       case ir::Op::Load: {
         Based from = based(inst.address);
-        return put(static_cast<uint8_t>(BPF_LDX | BPF_MEM | size_code(inst.size)), phys(inst.dst), from.reg, from.offset, 0);
+        return put(static_cast<uint8_t>(BPF_LDX | BPF_MEM | size_code(inst.size)), phys(inst.dst),
+                   from.reg, from.offset, 0);
       }
       case ir::Op::Store: return emit_store(inst);
       case ir::Op::AtomicAdd: {
         uint8_t value = in_register(inst.b);
         Based to = based(inst.address);
-        return put(static_cast<uint8_t>(BPF_STX | BPF_ATOMIC | size_code(inst.size)), to.reg, value, to.offset, BPF_ADD);
+        return put(static_cast<uint8_t>(BPF_STX | BPF_ATOMIC | size_code(inst.size)), to.reg, value,
+                   to.offset, BPF_ADD);
       }
       case ir::Op::AddressOf: return emit_address(inst);
       case ir::Op::MapPointer:
-        out_.relocations.push_back({here(), Relocation::Kind::MapFd, static_cast<int>(inst.imm), {}});
+        out_.relocations.push_back(
+            {here(), Relocation::Kind::MapFd, static_cast<int>(inst.imm), {}});
         return put_wide(phys(inst.dst), BPF_PSEUDO_MAP_FD, 0, 0);
       case ir::Op::MapValue:
-        out_.relocations.push_back({here(), Relocation::Kind::MapValue, static_cast<int>(inst.imm), {}});
+        out_.relocations.push_back(
+            {here(), Relocation::Kind::MapValue, static_cast<int>(inst.imm), {}});
         return put_wide(phys(inst.dst), BPF_PSEUDO_MAP_VALUE, 0, inst.address.offset);
       case ir::Op::Callback:
         callbacks_.emplace_back(here(), inst.imm);
@@ -271,8 +286,10 @@ class Emitter {
   uint32_t here() const { return static_cast<uint32_t>(out_.insns.size()); }
 
   void emit_move(const ir::Inst& inst) {
-    if (inst.a.is_imm()) put_const(phys(inst.dst), inst.a.imm);
-    else put_move(phys(inst.dst), phys(inst.a.reg));
+    if (inst.a.is_imm())
+      put_const(phys(inst.dst), inst.a.imm);
+    else
+      put_move(phys(inst.dst), phys(inst.a.reg));
   }
 
   void emit_alu(const ir::Inst& inst) {
@@ -293,16 +310,20 @@ class Emitter {
   }
 
   void load_operand(uint8_t dst, const ir::Operand& operand) {
-    if (operand.is_imm()) put_const(dst, operand.imm);
-    else put_move(dst, phys(operand.reg));
+    if (operand.is_imm())
+      put_const(dst, operand.imm);
+    else
+      put_move(dst, phys(operand.reg));
   }
 
   void emit_extend(const ir::Inst& inst) {
     uint8_t dst = phys(inst.dst);
-    if (!inst.is_signed && inst.size == 4) return put(BPF_ALU | BPF_MOV | BPF_X, dst, in_register(inst.a), 0, 0);
+    if (!inst.is_signed && inst.size == 4)
+      return put(BPF_ALU | BPF_MOV | BPF_X, dst, in_register(inst.a), 0, 0);
     load_operand(dst, inst.a);
     if (inst.size >= 8) return;
-    if (!inst.is_signed) return put(BPF_ALU64 | BPF_AND | BPF_K, dst, 0, 0, (1 << (inst.size * 8)) - 1);
+    if (!inst.is_signed)
+      return put(BPF_ALU64 | BPF_AND | BPF_K, dst, 0, 0, (1 << (inst.size * 8)) - 1);
     int32_t shift = 64 - inst.size * 8;
     put(BPF_ALU64 | BPF_LSH | BPF_K, dst, 0, 0, shift);
     put(BPF_ALU64 | BPF_ARSH | BPF_K, dst, 0, 0, shift);
@@ -312,7 +333,8 @@ class Emitter {
     Based to = based(inst.address);
     uint8_t size = size_code(inst.size);
     if (inst.b.is_imm() && fits(inst.b.imm))
-      return put(static_cast<uint8_t>(BPF_ST | BPF_MEM | size), to.reg, 0, to.offset, static_cast<int32_t>(inst.b.imm));
+      return put(static_cast<uint8_t>(BPF_ST | BPF_MEM | size), to.reg, 0, to.offset,
+                 static_cast<int32_t>(inst.b.imm));
     put(static_cast<uint8_t>(BPF_STX | BPF_MEM | size), to.reg, in_register(inst.b), to.offset, 0);
   }
 
@@ -369,8 +391,10 @@ class Emitter {
     bool b_fits = b.is_imm() && fits(b.imm);
     uint8_t right = b_fits ? 0 : in_register(b);
     jumps_.push_back({out_.insns.size(), taken});
-    if (b_fits) put(code | BPF_K, left, 0, 0, static_cast<int32_t>(b.imm));
-    else put(code | BPF_X, left, right, 0, 0);
+    if (b_fits)
+      put(code | BPF_K, left, 0, 0, static_cast<int32_t>(b.imm));
+    else
+      put(code | BPF_X, left, right, 0, 0);
     emit_jump(fallen, next);
   }
 
@@ -390,7 +414,8 @@ uint32_t total_stack(const ir::Program& program, const Frame& frame) {
   uint32_t deepest = 0;
   for (size_t f = 0; f < program.functions.size(); f++) {
     uint64_t depth = 0;
-    for (int32_t at = static_cast<int32_t>(f); at >= 0; at = program.functions[static_cast<size_t>(at)].parent)
+    for (int32_t at = static_cast<int32_t>(f); at >= 0;
+         at = program.functions[static_cast<size_t>(at)].parent)
       depth += std::max<uint64_t>(32, align_up(frame.stack_used[static_cast<size_t>(at)], 32));
     deepest = std::max(deepest, static_cast<uint32_t>(depth));
   }
@@ -401,14 +426,17 @@ Result<Program> try_generate(ir::Program program, uint32_t budget, uint32_t& scr
   Frame frame = place_slots(program, budget);
   scratch_size = program.scratch_size;
   std::vector<Allocation> allocations;
-  for (size_t f = 0; f < program.functions.size(); f++) allocations.push_back(allocate(program, f, frame));
-  if (total_stack(program, frame) > kMaxStack) return Error{"this probe needs more than 512 bytes of stack"};
+  for (size_t f = 0; f < program.functions.size(); f++)
+    allocations.push_back(allocate(program, f, frame));
+  if (total_stack(program, frame) > kMaxStack)
+    return Error{"this probe needs more than 512 bytes of stack"};
   Program out;
   out.name = program.name;
   Emitter emitter(program, frame, out);
   for (size_t f = 0; f < program.functions.size(); f++) {
     emitter.emit_function(program.functions[f], allocations[f]);
-    if (!emitter.resolve_jumps()) return Error{"this probe is too long: a jump would span more than 32767 instructions"};
+    if (!emitter.resolve_jumps())
+      return Error{"this probe is too long: a jump would span more than 32767 instructions"};
   }
   emitter.resolve_callbacks();
   return out;

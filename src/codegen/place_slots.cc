@@ -40,7 +40,8 @@ class Placer {
   void choose_homes() {
     std::vector<size_t> order(program_.slots.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return rank(x) < rank(y); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t x, size_t y) { return rank(x) < rank(y); });
     for (size_t s : order) {
       const ir::Slot& slot = program_.slots[s];
       uint32_t& used = frame_.stack_used[static_cast<size_t>(slot.function)];
@@ -95,15 +96,25 @@ class Placer {
       entry.insts.erase(entry.insts.begin());
     }
     first.insts.push_back({.op = ir::Op::Call, .dst = cpu, .imm = BPF_FUNC_get_smp_processor_id});
-    first.exit = {.kind = ir::ExitKind::Branch, .compare = ir::Compare::Ge, .a = ir::reg_operand(cpu),
-                  .b = ir::imm_operand(program_.cpus), .then = 1, .otherwise = 2};
+    first.exit = {.kind = ir::ExitKind::Branch,
+                  .compare = ir::Compare::Ge,
+                  .a = ir::reg_operand(cpu),
+                  .b = ir::imm_operand(program_.cpus),
+                  .then = 1,
+                  .otherwise = 2};
     bail.exit = {.kind = ir::ExitKind::Return, .a = ir::imm_operand(0)};
     ir::Reg offset = function.registers++;
     ir::Reg start = function.registers++;
-    second.insts.push_back({.op = ir::Op::Alu, .alu = ir::Alu::Mul, .dst = offset, .a = ir::reg_operand(cpu),
+    second.insts.push_back({.op = ir::Op::Alu,
+                            .alu = ir::Alu::Mul,
+                            .dst = offset,
+                            .a = ir::reg_operand(cpu),
                             .b = ir::imm_operand(program_.scratch_size)});
     second.insts.push_back({.op = ir::Op::MapValue, .dst = start, .imm = program_.scratch_map});
-    second.insts.push_back({.op = ir::Op::Alu, .alu = ir::Alu::Add, .dst = base, .a = ir::reg_operand(start),
+    second.insts.push_back({.op = ir::Op::Alu,
+                            .alu = ir::Alu::Add,
+                            .dst = base,
+                            .a = ir::reg_operand(start),
                             .b = ir::reg_operand(offset)});
     second.exit = {.kind = ir::ExitKind::Jump, .then = 3};
     for (ir::Block& block : function.blocks) {

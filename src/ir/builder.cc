@@ -28,11 +28,15 @@ Reg Builder::move(Operand from) {
 }
 
 void Builder::assign(Reg to, Operand from) {
-  if (from.is_imm()) emit({.op = Op::Const, .dst = to, .imm = from.imm});
-  else emit({.op = Op::Move, .dst = to, .a = from});
+  if (from.is_imm())
+    emit({.op = Op::Const, .dst = to, .imm = from.imm});
+  else
+    emit({.op = Op::Move, .dst = to, .a = from});
 }
 
-Reg Builder::in_reg(Operand operand) { return operand.is_imm() ? constant(operand.imm) : operand.reg; }
+Reg Builder::in_reg(Operand operand) {
+  return operand.is_imm() ? constant(operand.imm) : operand.reg;
+}
 
 // Immediates of instructions have 32 bits; wider ones go through a register.
 static bool is_wide(const Operand& operand) {
@@ -54,13 +58,20 @@ Reg Builder::negate(Operand a) {
 
 Reg Builder::byte_swap(Operand a, uint32_t bytes) {
   Reg dst = new_reg();
-  emit({.op = Op::ByteSwap, .size = static_cast<uint8_t>(bytes), .dst = dst, .a = reg_operand(in_reg(a))});
+  emit({.op = Op::ByteSwap,
+        .size = static_cast<uint8_t>(bytes),
+        .dst = dst,
+        .a = reg_operand(in_reg(a))});
   return dst;
 }
 
 Reg Builder::extend(Operand a, uint32_t bytes, bool is_signed) {
   Reg dst = new_reg();
-  emit({.op = Op::Extend, .size = static_cast<uint8_t>(bytes), .is_signed = is_signed, .dst = dst, .a = a});
+  emit({.op = Op::Extend,
+        .size = static_cast<uint8_t>(bytes),
+        .is_signed = is_signed,
+        .dst = dst,
+        .a = a});
   return dst;
 }
 
@@ -86,7 +97,10 @@ void Builder::store(Address address, uint32_t bytes, Operand value) {
 }
 
 void Builder::atomic_add(Address address, uint32_t bytes, Operand value) {
-  emit({.op = Op::AtomicAdd, .size = static_cast<uint8_t>(bytes), .b = reg_operand(in_reg(value)), .address = address});
+  emit({.op = Op::AtomicAdd,
+        .size = static_cast<uint8_t>(bytes),
+        .b = reg_operand(in_reg(value)),
+        .address = address});
 }
 
 Reg Builder::address_of(Address address) {
@@ -142,7 +156,13 @@ void Builder::branch(Compare compare, Operand a, Operand b, int32_t then, int32_
   if (!is_open_) return;
   if (is_wide(b)) b = reg_operand(constant(b.imm));
   if (is_wide(a)) a = reg_operand(constant(a.imm));
-  block().exit = {.kind = ExitKind::Branch, .compare = compare, .a = a, .b = b, .then = then, .otherwise = otherwise, .span = span_};
+  block().exit = {.kind = ExitKind::Branch,
+                  .compare = compare,
+                  .a = a,
+                  .b = b,
+                  .then = then,
+                  .otherwise = otherwise,
+                  .span = span_};
   is_open_ = false;
 }
 
@@ -155,12 +175,14 @@ void Builder::ret(Operand value) {
 void Builder::finish() {
   ret(imm_operand(0));
   std::vector<int32_t> place(blocks_.size(), -1);
-  for (size_t i = 0; i < order_.size(); i++) place[static_cast<size_t>(order_[i])] = static_cast<int32_t>(i);
+  for (size_t i = 0; i < order_.size(); i++)
+    place[static_cast<size_t>(order_[i])] = static_cast<int32_t>(i);
   Function& out = program_.functions[static_cast<size_t>(function_)];
   for (int32_t number : order_) {
     Block& from = blocks_[static_cast<size_t>(number)];
     if (from.exit.then >= 0) from.exit.then = place[static_cast<size_t>(from.exit.then)];
-    if (from.exit.otherwise >= 0) from.exit.otherwise = place[static_cast<size_t>(from.exit.otherwise)];
+    if (from.exit.otherwise >= 0)
+      from.exit.otherwise = place[static_cast<size_t>(from.exit.otherwise)];
     out.blocks.push_back(std::move(from));
   }
   out.registers = registers_;

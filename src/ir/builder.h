@@ -10,7 +10,9 @@ namespace flowtap::ir {
 
 class Builder {
  public:
-  Builder(Program& program, int32_t function) : program_(program), function_(function) { start(new_block()); }
+  Builder(Program& program, int32_t function) : program_(program), function_(function) {
+    start(new_block());
+  }
 
   void set_span(Span span) { span_ = span; }
   Span span() const { return span_; }
@@ -64,7 +66,9 @@ class Builder {
 };
 
 inline Address at(Reg base, int32_t offset = 0) { return {.base = base, .offset = offset}; }
-inline Address in_slot(int32_t slot, int32_t offset = 0) { return {.slot = slot, .offset = offset}; }
+inline Address in_slot(int32_t slot, int32_t offset = 0) {
+  return {.slot = slot, .offset = offset};
+}
 inline Address operator+(Address address, int64_t offset) {
   address.offset += static_cast<int32_t>(offset);
   return address;

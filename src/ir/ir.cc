@@ -5,7 +5,8 @@
 namespace flowtap::ir {
 
 bool has_effect(const Inst& inst) {
-  return inst.op == Op::Store || inst.op == Op::AtomicAdd || inst.op == Op::Call || inst.op == Op::Param;
+  return inst.op == Op::Store || inst.op == Op::AtomicAdd || inst.op == Op::Call ||
+         inst.op == Op::Param;
 }
 
 const char* alu_name(Alu alu) {

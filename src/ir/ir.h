@@ -35,25 +35,37 @@ struct Address {
 };
 
 enum class Op : uint8_t {
-  Const,      // dst = imm
-  Move,       // dst = a
-  Alu,        // dst = a <alu> b
-  Negate,     // dst = -a
-  ByteSwap,   // dst = a with its low `size` bytes reversed, zero extended
-  Extend,     // dst = low `size` bytes of a, extended by sign if is_signed
-  Load,       // dst = memory at `address`, `size` bytes, zero extended
-  Store,      // memory at `address`, `size` bytes = b
-  AtomicAdd,  // memory at `address`, `size` bytes += b, seen by every CPU
-  AddressOf,  // dst = the address itself
-  MapPointer, // dst = map number `imm`
-  MapValue,   // dst = address of the first value of array map `imm`, plus address.offset
-  Callback,   // dst = function number `imm`
-  Param,      // dst = parameter number `imm`; only at the start of a function
-  Call,       // dst = helper `imm` (args...)
+  Const,       // dst = imm
+  Move,        // dst = a
+  Alu,         // dst = a <alu> b
+  Negate,      // dst = -a
+  ByteSwap,    // dst = a with its low `size` bytes reversed, zero extended
+  Extend,      // dst = low `size` bytes of a, extended by sign if is_signed
+  Load,        // dst = memory at `address`, `size` bytes, zero extended
+  Store,       // memory at `address`, `size` bytes = b
+  AtomicAdd,   // memory at `address`, `size` bytes += b, seen by every CPU
+  AddressOf,   // dst = the address itself
+  MapPointer,  // dst = map number `imm`
+  MapValue,    // dst = address of the first value of array map `imm`, plus address.offset
+  Callback,    // dst = function number `imm`
+  Param,       // dst = parameter number `imm`; only at the start of a function
+  Call,        // dst = helper `imm` (args...)
 };
 
 enum class Alu : uint8_t { Add, Sub, Mul, Div, Mod, Or, And, Xor, Shl, Shr, Sar };
-enum class Compare : uint8_t { Eq, Ne, Gt, Ge, Lt, Le, SGt, SGe, SLt, SLe, Set };  // Set: a & b != 0
+enum class Compare : uint8_t {
+  Eq,
+  Ne,
+  Gt,
+  Ge,
+  Lt,
+  Le,
+  SGt,
+  SGe,
+  SLt,
+  SLe,
+  Set
+};  // Set: a & b != 0
 
 struct Inst {
   Op op = Op::Const;
@@ -73,9 +85,9 @@ enum class ExitKind : uint8_t { Jump, Branch, Return };
 struct Exit {
   ExitKind kind = ExitKind::Return;
   Compare compare = Compare::Eq;
-  Operand a, b;           // Branch: compared; Return: a is the result
-  int32_t then = -1;      // Jump, Branch
-  int32_t otherwise = -1; // Branch
+  Operand a, b;            // Branch: compared; Return: a is the result
+  int32_t then = -1;       // Jump, Branch
+  int32_t otherwise = -1;  // Branch
   Span span;
 };
 
@@ -99,7 +111,7 @@ struct Function {
   std::vector<Block> blocks;  // entry first; no jump goes backwards
   int32_t registers = 0;
   uint32_t params = 0;
-  int32_t parent = -1;        // the function that passes this one to a helper; -1 for the program itself
+  int32_t parent = -1;  // the function that passes this one to a helper; -1 for the program itself
 };
 
 struct Program {

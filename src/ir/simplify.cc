@@ -48,7 +48,8 @@ class Simplifier {
         if (inst.dst == kNoReg) continue;
         Definition& definition = definitions_[static_cast<size_t>(inst.dst)];
         definition.writes++;
-        if (inst.op == Op::Const || inst.op == Op::Move) definition.inst = &copies_.emplace_back(inst);
+        if (inst.op == Op::Const || inst.op == Op::Move)
+          definition.inst = &copies_.emplace_back(inst);
       }
   }
 
@@ -90,9 +91,10 @@ class Simplifier {
 
   void simplify_inst(Inst& inst) {
     bool is_alu = inst.op == Op::Alu;
-    forward(inst.a, is_alu || inst.op == Op::Move || inst.op == Op::Extend || inst.op == Op::Negate);
-    bool commutes = is_alu && (inst.alu == Alu::Add || inst.alu == Alu::Mul || inst.alu == Alu::And ||
-                               inst.alu == Alu::Or || inst.alu == Alu::Xor);
+    forward(inst.a,
+            is_alu || inst.op == Op::Move || inst.op == Op::Extend || inst.op == Op::Negate);
+    bool commutes = is_alu && (inst.alu == Alu::Add || inst.alu == Alu::Mul ||
+                               inst.alu == Alu::And || inst.alu == Alu::Or || inst.alu == Alu::Xor);
     if (commutes && inst.a.is_imm() && !inst.b.is_imm()) std::swap(inst.a, inst.b);
     forward(inst.b, is_alu || inst.op == Op::Store);
     for (Operand& arg : inst.args) forward(arg, true);
@@ -106,7 +108,8 @@ class Simplifier {
 
   void fold_inst(Inst& inst) {
     if (inst.op == Op::Move && inst.a.is_imm()) return become_const(inst, inst.a.imm);
-    if (inst.op == Op::Negate && inst.a.is_imm()) return become_const(inst, fold(Alu::Sub, 0, inst.a.imm));
+    if (inst.op == Op::Negate && inst.a.is_imm())
+      return become_const(inst, fold(Alu::Sub, 0, inst.a.imm));
     if (inst.op == Op::Extend && inst.a.is_imm()) return become_const(inst, extend(inst));
     if (inst.op == Op::Alu && inst.a.is_imm() && inst.b.is_imm())
       return become_const(inst, fold(inst.alu, inst.a.imm, inst.b.imm));
@@ -122,15 +125,20 @@ class Simplifier {
 
   void fold_identity(Inst& inst) {
     bool zero_is_neutral = inst.alu == Alu::Add || inst.alu == Alu::Sub || inst.alu == Alu::Or ||
-                           inst.alu == Alu::Xor || inst.alu == Alu::Shl || inst.alu == Alu::Shr || inst.alu == Alu::Sar;
+                           inst.alu == Alu::Xor || inst.alu == Alu::Shl || inst.alu == Alu::Shr ||
+                           inst.alu == Alu::Sar;
     bool one_is_neutral = inst.alu == Alu::Mul || inst.alu == Alu::Div;
-    if ((zero_is_neutral && inst.b.imm == 0) || (one_is_neutral && inst.b.imm == 1)) return become_move(inst, inst.a);
+    if ((zero_is_neutral && inst.b.imm == 0) || (one_is_neutral && inst.b.imm == 1))
+      return become_move(inst, inst.a);
     bool is_power = inst.b.imm > 1 && (inst.b.imm & (inst.b.imm - 1)) == 0;
     if (!is_power) return;
     int shift = __builtin_ctzll(static_cast<uint64_t>(inst.b.imm));
-    if (inst.alu == Alu::Mul) replace_alu(inst, Alu::Shl, shift);
-    else if (inst.alu == Alu::Div) replace_alu(inst, Alu::Shr, shift);
-    else if (inst.alu == Alu::Mod) replace_alu(inst, Alu::And, inst.b.imm - 1);
+    if (inst.alu == Alu::Mul)
+      replace_alu(inst, Alu::Shl, shift);
+    else if (inst.alu == Alu::Div)
+      replace_alu(inst, Alu::Shr, shift);
+    else if (inst.alu == Alu::Mod)
+      replace_alu(inst, Alu::And, inst.b.imm - 1);
   }
 
   void replace_alu(Inst& inst, Alu alu, int64_t imm) {
@@ -145,7 +153,8 @@ class Simplifier {
     forward(exit.b, true);
     bool is_constant = exit.a.is_imm() && exit.b.is_imm();
     if (!is_constant && exit.then != exit.otherwise) return;
-    int32_t target = is_constant && !fold(exit.compare, exit.a.imm, exit.b.imm) ? exit.otherwise : exit.then;
+    int32_t target =
+        is_constant && !fold(exit.compare, exit.a.imm, exit.b.imm) ? exit.otherwise : exit.then;
     exit = Exit{.kind = ExitKind::Jump, .then = target, .span = exit.span};
     changed_ = true;
   }
@@ -161,13 +170,15 @@ class Simplifier {
       if (!reached[b]) continue;
       Block& block = function_.blocks[b];
       if (block.exit.kind != ExitKind::Return) reached[static_cast<size_t>(block.exit.then)] = true;
-      if (block.exit.kind == ExitKind::Branch) reached[static_cast<size_t>(block.exit.otherwise)] = true;
+      if (block.exit.kind == ExitKind::Branch)
+        reached[static_cast<size_t>(block.exit.otherwise)] = true;
       new_number[b] = static_cast<int32_t>(kept.size());
       kept.push_back(std::move(block));
     }
     changed_ |= kept.size() != n;
     for (Block& block : kept) {
-      if (block.exit.kind != ExitKind::Return) block.exit.then = new_number[static_cast<size_t>(block.exit.then)];
+      if (block.exit.kind != ExitKind::Return)
+        block.exit.then = new_number[static_cast<size_t>(block.exit.then)];
       if (block.exit.kind == ExitKind::Branch)
         block.exit.otherwise = new_number[static_cast<size_t>(block.exit.otherwise)];
     }
@@ -179,10 +190,12 @@ class Simplifier {
     std::vector<int> predecessors(function_.blocks.size(), 0);
     for (const Block& block : function_.blocks) {
       if (block.exit.kind != ExitKind::Return) predecessors[static_cast<size_t>(block.exit.then)]++;
-      if (block.exit.kind == ExitKind::Branch) predecessors[static_cast<size_t>(block.exit.otherwise)]++;
+      if (block.exit.kind == ExitKind::Branch)
+        predecessors[static_cast<size_t>(block.exit.otherwise)]++;
     }
     for (Block& block : function_.blocks) {
-      while (block.exit.kind == ExitKind::Jump && predecessors[static_cast<size_t>(block.exit.then)] == 1) {
+      while (block.exit.kind == ExitKind::Jump &&
+             predecessors[static_cast<size_t>(block.exit.then)] == 1) {
         Block& next = function_.blocks[static_cast<size_t>(block.exit.then)];
         block.insts.insert(block.insts.end(), std::make_move_iterator(next.insts.begin()),
                            std::make_move_iterator(next.insts.end()));
@@ -208,7 +221,8 @@ class Simplifier {
     for (Block& block : function_.blocks) {
       changed_ |= std::erase_if(block.insts, is_unused) > 0;
       for (Inst& inst : block.insts)
-        if (inst.op == Op::Call && inst.dst != kNoReg && reads[static_cast<size_t>(inst.dst)] == 0) inst.dst = kNoReg;
+        if (inst.op == Op::Call && inst.dst != kNoReg && reads[static_cast<size_t>(inst.dst)] == 0)
+          inst.dst = kNoReg;
     }
   }
 

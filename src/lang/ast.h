@@ -38,67 +38,182 @@ struct TypeSpec {
 
 enum class UnaryOp : uint8_t { Not, Complement, Negate, Dereference, AddressOf };
 enum class BinaryOp : uint8_t {
-  Or, And, BitOr, BitXor, BitAnd, Equal, NotEqual, Less, Greater, LessEqual, GreaterEqual,
-  ShiftLeft, ShiftRight, Add, Subtract, Multiply, Divide, Modulo,
+  Or,
+  And,
+  BitOr,
+  BitXor,
+  BitAnd,
+  Equal,
+  NotEqual,
+  Less,
+  Greater,
+  LessEqual,
+  GreaterEqual,
+  ShiftLeft,
+  ShiftRight,
+  Add,
+  Subtract,
+  Multiply,
+  Divide,
+  Modulo,
 };
 
 // --- expressions ------------------------------------------------------------------------------
-struct IntegerLiteral { uint64_t value = 0; };       // 42, 0x2a, 1e6, 10ms
-struct StringLiteral { std::string value; };         // escapes already resolved
-struct BoolLiteral { bool value = false; };
-struct Identifier { std::string name; };             // builtin, enumerator, constant, macro, map type
-struct Parameter { uint32_t number = 0; };           // $1; number 0 stands for $#
-struct Variable { std::string name; };               // $x; the name is kept without '$'
-struct MapAccess { std::string name; ExprPtr key; }; // @x (null key), @x[k]; name with '@'; @x[a,b] has a Tuple key
-struct Unary { UnaryOp op{}; ExprPtr operand; };
-struct Binary { BinaryOp op{}; ExprPtr left, right; };
-struct Ternary { ExprPtr condition, then, otherwise; };  // then is null in `c ?: b`
-struct Increment { bool is_prefix = false; int delta = 1; ExprPtr target; };
-struct Cast { TypeSpec type; ExprPtr operand; };
-struct Member { ExprPtr base; std::string name; };   // a.b, a->b, a.0
-struct Index { ExprPtr base, index; };
-struct Call { std::string name; std::vector<ExprPtr> args; };
-struct TupleExpr { std::vector<ExprPtr> elements; };
-struct RecordExpr { std::vector<std::string> names; std::vector<ExprPtr> elements; };
+struct IntegerLiteral {
+  uint64_t value = 0;
+};  // 42, 0x2a, 1e6, 10ms
+struct StringLiteral {
+  std::string value;
+};  // escapes already resolved
+struct BoolLiteral {
+  bool value = false;
+};
+struct Identifier {
+  std::string name;
+};  // builtin, enumerator, constant, macro, map type
+struct Parameter {
+  uint32_t number = 0;
+};  // $1; number 0 stands for $#
+struct Variable {
+  std::string name;
+};  // $x; the name is kept without '$'
+struct MapAccess {
+  std::string name;
+  ExprPtr key;
+};  // @x (null key), @x[k]; name with '@'; @x[a,b] has a Tuple key
+struct Unary {
+  UnaryOp op{};
+  ExprPtr operand;
+};
+struct Binary {
+  BinaryOp op{};
+  ExprPtr left, right;
+};
+struct Ternary {
+  ExprPtr condition, then, otherwise;
+};  // then is null in `c ?: b`
+struct Increment {
+  bool is_prefix = false;
+  int delta = 1;
+  ExprPtr target;
+};
+struct Cast {
+  TypeSpec type;
+  ExprPtr operand;
+};
+struct Member {
+  ExprPtr base;
+  std::string name;
+};  // a.b, a->b, a.0
+struct Index {
+  ExprPtr base, index;
+};
+struct Call {
+  std::string name;
+  std::vector<ExprPtr> args;
+};
+struct TupleExpr {
+  std::vector<ExprPtr> elements;
+};
+struct RecordExpr {
+  std::vector<std::string> names;
+  std::vector<ExprPtr> elements;
+};
 // sizeof, offsetof, typeof, typeinfo: of a type when `operand` is null.
-struct Sizeof { TypeSpec type; ExprPtr operand; };
-struct Offsetof { TypeSpec type; ExprPtr operand; std::vector<std::string> path; };
-struct Typeof { TypeSpec type; };                    // only as a macro argument
-struct BlockExpr { Block block; };
-struct IfExpr { ExprPtr condition; Block then, otherwise; bool is_comptime = false; };
-struct Comptime { ExprPtr operand; };
+struct Sizeof {
+  TypeSpec type;
+  ExprPtr operand;
+};
+struct Offsetof {
+  TypeSpec type;
+  ExprPtr operand;
+  std::vector<std::string> path;
+};
+struct Typeof {
+  TypeSpec type;
+};  // only as a macro argument
+struct BlockExpr {
+  Block block;
+};
+struct IfExpr {
+  ExprPtr condition;
+  Block then, otherwise;
+  bool is_comptime = false;
+};
+struct Comptime {
+  ExprPtr operand;
+};
 
 struct Expr {
   uint32_t id = 0;  // unique within a program; index into side tables
   Span span;
-  std::variant<IntegerLiteral, StringLiteral, BoolLiteral, Identifier, Parameter, Variable, MapAccess, Unary,
-               Binary, Ternary, Increment, Cast, Member, Index, Call, TupleExpr, RecordExpr, Sizeof, Offsetof,
-               Typeof, BlockExpr, IfExpr, Comptime>
+  std::variant<IntegerLiteral, StringLiteral, BoolLiteral, Identifier, Parameter, Variable,
+               MapAccess, Unary, Binary, Ternary, Increment, Cast, Member, Index, Call, TupleExpr,
+               RecordExpr, Sizeof, Offsetof, Typeof, BlockExpr, IfExpr, Comptime>
       node;
 };
 
 // --- statements -------------------------------------------------------------------------------
-struct ExprStmt { ExprPtr expr; };
+struct ExprStmt {
+  ExprPtr expr;
+};
 // target = value; target += value has op set. Target: Variable or MapAccess (or `_`: target null).
-struct Assign { ExprPtr target; ExprPtr value; bool is_compound = false; BinaryOp op{}; };
-struct Let { std::string name; bool has_type = false; TypeSpec type; ExprPtr value; Span name_span; };
-struct If { ExprPtr condition; Block then; Block otherwise; bool is_comptime = false; };
-struct While { ExprPtr condition; Block body; };
-struct Unroll { ExprPtr count; Block body; };
-struct ForRange { std::string name; ExprPtr begin, end; Block body; Span name_span; };
-struct ForMap { std::string name; ExprPtr map; Block body; Span name_span; };
+struct Assign {
+  ExprPtr target;
+  ExprPtr value;
+  bool is_compound = false;
+  BinaryOp op{};
+};
+struct Let {
+  std::string name;
+  bool has_type = false;
+  TypeSpec type;
+  ExprPtr value;
+  Span name_span;
+};
+struct If {
+  ExprPtr condition;
+  Block then;
+  Block otherwise;
+  bool is_comptime = false;
+};
+struct While {
+  ExprPtr condition;
+  Block body;
+};
+struct Unroll {
+  ExprPtr count;
+  Block body;
+};
+struct ForRange {
+  std::string name;
+  ExprPtr begin, end;
+  Block body;
+  Span name_span;
+};
+struct ForMap {
+  std::string name;
+  ExprPtr map;
+  Block body;
+  Span name_span;
+};
 struct Break {};
 struct Continue {};
-struct Return { ExprPtr value; };
+struct Return {
+  ExprPtr value;
+};
 
 struct Stmt {
   Span span;
-  std::variant<ExprStmt, Assign, Let, If, While, Unroll, ForRange, ForMap, Break, Continue, Return, Block> node;
+  std::variant<ExprStmt, Assign, Let, If, While, Unroll, ForRange, ForMap, Break, Continue, Return,
+               Block>
+      node;
 };
 
 // --- the program ------------------------------------------------------------------------------
-// One attach point, as written and split at ':' with quotes removed: {"tracepoint", "syscalls", "sys_enter_*"}.
-// The source line of `uprobe:target@file:line` is split off too: {"uprobe", "target", "@file", "line"}.
+// One attach point, as written and split at ':' with quotes removed: {"tracepoint", "syscalls",
+// "sys_enter_*"}. The source line of `uprobe:target@file:line` is split off too: {"uprobe",
+// "target", "@file", "line"}.
 struct AttachSpec {
   Span span;
   std::string text;
@@ -149,8 +264,8 @@ struct CDefinition {
   std::string text;
 };
 
-// The expressions with ids in [first_id, end_id) were not written where they stand: they came from the macro or
-// #define `name`, used at `use`.
+// The expressions with ids in [first_id, end_id) were not written where they stand: they came from
+// the macro or #define `name`, used at `use`.
 struct Expansion {
   uint32_t first_id = 0;
   uint32_t end_id = 0;
@@ -166,7 +281,7 @@ struct Ast {
   std::vector<Macro> macros;
   std::vector<Probe> probes;
   std::vector<Expansion> expansions;  // filled by expand(), inner ones before those that hold them
-  uint32_t next_id = 1;  // for the next Expr
+  uint32_t next_id = 1;               // for the next Expr
 };
 
 }  // namespace flowtap

@@ -17,36 +17,52 @@ static std::string word_of(const Expr& expr) {
   return word ? word->name : std::string();
 }
 
-Value Lowering::lower_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, std::string_view name) {
+Value Lowering::lower_builtin(const Expr& expr, const Builtin& builtin,
+                              const std::vector<ExprPtr>& args, std::string_view name) {
   Type type = type_of(expr);
   auto call = [&](int64_t helper) { return scalar(type, narrow(reg(b().call(helper, {})), type)); };
   switch (builtin.id) {
     case Fn::Pid: return scalar(type, lower_pid(args, false));
     case Fn::Tid: return scalar(type, lower_pid(args, true));
-    case Fn::Uid: return scalar(type, reg(b().extend(reg(b().call(BPF_FUNC_get_current_uid_gid, {})), 4, false)));
-    case Fn::Gid: return scalar(type, reg(b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_uid_gid, {})), imm(32))));
+    case Fn::Uid:
+      return scalar(type,
+                    reg(b().extend(reg(b().call(BPF_FUNC_get_current_uid_gid, {})), 4, false)));
+    case Fn::Gid:
+      return scalar(type, reg(b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_uid_gid, {})),
+                                      imm(32))));
     case Fn::Nsecs: return scalar(type, lower_clock(args));
     case Fn::Elapsed:
-      return scalar(type, reg(b().alu(ir::Alu::Sub, reg(b().call(BPF_FUNC_ktime_get_boot_ns, {})), imm(static_cast<int64_t>(image_.options().start_ns)))));
+      return scalar(type, reg(b().alu(ir::Alu::Sub, reg(b().call(BPF_FUNC_ktime_get_boot_ns, {})),
+                                      imm(static_cast<int64_t>(image_.options().start_ns)))));
     case Fn::Jiffies: return call(BPF_FUNC_jiffies64);
     case Fn::Cpu: return call(BPF_FUNC_get_smp_processor_id);
     case Fn::Numaid: return call(BPF_FUNC_get_numa_node_id);
     case Fn::Rand: return call(BPF_FUNC_get_prandom_u32);
     case Fn::Cgroup: return call(BPF_FUNC_get_current_cgroup_id);
     case Fn::Curtask: return call(BPF_FUNC_get_current_task);
-    case Fn::Pcomm: case Fn::Ppid: case Fn::LeaderComm: case Fn::LeaderTid: return lower_task(expr, builtin, args);
-    case Fn::Func: case Fn::Retval: case Fn::ArgN: case Fn::Args: case Fn::Ctx: case Fn::Usermode: case Fn::Register:
-      return lower_context(expr, builtin, args, name);
+    case Fn::Pcomm:
+    case Fn::Ppid:
+    case Fn::LeaderComm:
+    case Fn::LeaderTid: return lower_task(expr, builtin, args);
+    case Fn::Func:
+    case Fn::Retval:
+    case Fn::ArgN:
+    case Fn::Args:
+    case Fn::Ctx:
+    case Fn::Usermode:
+    case Fn::Register: return lower_context(expr, builtin, args, name);
     case Fn::Strlen: return lower_strlen(*args[0]);
     case Fn::Strstr: return lower_search(expr, args, true);
     case Fn::Strcontains: return lower_search(expr, args, false);
-    case Fn::Strncmp: case Fn::Memcmp: return lower_strncmp(args);
+    case Fn::Strncmp:
+    case Fn::Memcmp: return lower_strncmp(args);
     case Fn::Bswap: {
       Operand value = lower_scalar(*args[0]);
       if (type->size == 1) return scalar(type, narrow(value, type));
       return scalar(type, reg(b().byte_swap(value, type->size)));
     }
-    case Fn::Kptr: case Fn::Uptr: return scalar(type, lower_scalar(*args[0]));
+    case Fn::Kptr:
+    case Fn::Uptr: return scalar(type, lower_scalar(*args[0]));
     case Fn::IsErr: {
       // Error codes are the last 4095 addresses.
       Reg value = b().in_reg(lower_scalar(*args[0]));
@@ -73,7 +89,8 @@ Value Lowering::lower_builtin(const Expr& expr, const Builtin& builtin, const st
 }
 
 // Builtins whose value lies in memory, built at `to`. False for all others.
-bool Lowering::lower_builtin_into(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, Address to, const Type& type) {
+bool Lowering::lower_builtin_into(const Expr& expr, const Builtin& builtin,
+                                  const std::vector<ExprPtr>& args, Address to, const Type& type) {
   b().set_span(expr.span);
   switch (builtin.id) {
     case Fn::Comm:
@@ -83,16 +100,22 @@ bool Lowering::lower_builtin_into(const Expr& expr, const Builtin& builtin, cons
       return true;
     case Fn::Str: lower_str(expr, args, to, type); return true;
     case Fn::Buf: lower_buf(expr, args, to, type); return true;
-    case Fn::Kstack: case Fn::Ustack: lower_stack(expr, to); return true;
+    case Fn::Kstack:
+    case Fn::Ustack: lower_stack(expr, to); return true;
     case Fn::Ntop: lower_ntop(args, to); return true;
     case Fn::Macaddr: lower_macaddr(*args[0], to); return true;
     case Fn::StrConcat: lower_str_concat(args, to, type); return true;
-    case Fn::Strerror: case Fn::SignalName: case Fn::SyscallName:
+    case Fn::Strerror:
+    case Fn::SignalName:
+    case Fn::SyscallName:
       if (type->size < info(expr).type->size) return false;
       lower_name(*args[0], builtin.id, to);
-      if (type->size > info(expr).type->size) zero(to + info(expr).type->size, type->size - info(expr).type->size);
+      if (type->size > info(expr).type->size)
+        zero(to + info(expr).type->size, type->size - info(expr).type->size);
       return true;
-    case Fn::Username: b().store(to, 8, reg(b().extend(reg(b().call(BPF_FUNC_get_current_uid_gid, {})), 4, false))); return true;
+    case Fn::Username:
+      b().store(to, 8, reg(b().extend(reg(b().call(BPF_FUNC_get_current_uid_gid, {})), 4, false)));
+      return true;
     case Fn::Ksym: b().store(to, 8, lower_scalar(*args[0])); return true;
     case Fn::Usym: {
       b().store(to, 8, lower_scalar(*args[0]));
@@ -109,7 +132,9 @@ bool Lowering::lower_builtin_into(const Expr& expr, const Builtin& builtin, cons
     case Fn::Strftime: {
       b().store(to, 8, lower_scalar(*args[1]));
       Clock clock = Clock::Boot;
-      if (auto* nested = std::get_if<Call>(&args[1]->node); nested && info(*args[1]).builtin && info(*args[1]).builtin->id == Fn::Nsecs && !nested->args.empty()) {
+      if (auto* nested = std::get_if<Call>(&args[1]->node);
+          nested && info(*args[1]).builtin && info(*args[1]).builtin->id == Fn::Nsecs &&
+          !nested->args.empty()) {
         std::string word = word_of(*nested->args[0]);
         clock = word == "tai" ? Clock::Tai : word == "sw_tai" ? Clock::SwTai : Clock::Boot;
       }
@@ -120,8 +145,10 @@ bool Lowering::lower_builtin_into(const Expr& expr, const Builtin& builtin, cons
     case Fn::Pton: {
       unsigned char bytes[16] = {};
       const std::string& text = *info(*args[0]).text;
-      if (type->size == 16) inet_pton(AF_INET6, text.c_str(), bytes);
-      else inet_pton(AF_INET, text.c_str(), bytes);
+      if (type->size == 16)
+        inet_pton(AF_INET6, text.c_str(), bytes);
+      else
+        inet_pton(AF_INET, text.c_str(), bytes);
       store_text(to, type->size, std::string(reinterpret_cast<const char*>(bytes), type->size));
       return true;
     }
@@ -129,21 +156,29 @@ bool Lowering::lower_builtin_into(const Expr& expr, const Builtin& builtin, cons
   }
 }
 
-Value Lowering::lower_action(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args) {
+Value Lowering::lower_action(const Expr& expr, const Builtin& builtin,
+                             const std::vector<ExprPtr>& args) {
   switch (builtin.id) {
-    case Fn::Printf: case Fn::Errorf: case Fn::Warnf: case Fn::Cat: case Fn::System: lower_printf(expr, builtin, args); break;
+    case Fn::Printf:
+    case Fn::Errorf:
+    case Fn::Warnf:
+    case Fn::Cat:
+    case Fn::System: lower_printf(expr, builtin, args); break;
     case Fn::Print: lower_print(expr, args); break;
     case Fn::Exit: lower_exit(expr, args); break;
     case Fn::Time: lower_time(expr, args); break;
     case Fn::Join: lower_join(expr, args); break;
     case Fn::Assert: lower_assert(expr, args); break;
-    case Fn::Clear: case Fn::Zero: {
-      Event event{.kind = builtin.id == Fn::Clear ? EventKind::ClearMap : EventKind::ZeroMap, .span = expr.span};
+    case Fn::Clear:
+    case Fn::Zero: {
+      Event event{.kind = builtin.id == Fn::Clear ? EventKind::ClearMap : EventKind::ZeroMap,
+                  .span = expr.span};
       event.map = image_.script_map(info(*args[0]).map);
       send(std::move(event), {});
       break;
     }
-    case Fn::Signal: case Fn::SignalThread: lower_signal(builtin, *args[0]); break;
+    case Fn::Signal:
+    case Fn::SignalThread: lower_signal(builtin, *args[0]); break;
     default: break;  // static_assert, fail: the checker has done their work
   }
   return {none_type(), {}, {}};
@@ -156,7 +191,8 @@ void Lowering::lower_signal(const Builtin& builtin, const Expr& arg) {
     if (name.starts_with("SIG")) name = name.substr(3);
     int found = 0;
     for (int i = 1; i < 65; i++)
-      if (const char* abbreviation = sigabbrev_np(i); abbreviation && name == abbreviation) found = i;
+      if (const char* abbreviation = sigabbrev_np(i); abbreviation && name == abbreviation)
+        found = i;
     number = imm(found);
   } else {
     number = lower_scalar(arg);
@@ -171,11 +207,14 @@ ir::Operand Lowering::lower_pid(const std::vector<ExprPtr>& args, bool wants_thr
     const LowerOptions::PidNamespace& where = *image_.options().pid_namespace;
     Address ids = temp(8);
     b().store(ids, 8, imm(0));
-    b().call(BPF_FUNC_get_ns_current_pid_tgid, {imm(static_cast<int64_t>(where.device)), imm(static_cast<int64_t>(where.inode)), reg(b().address_of(ids)), imm(8)});
+    b().call(BPF_FUNC_get_ns_current_pid_tgid,
+             {imm(static_cast<int64_t>(where.device)), imm(static_cast<int64_t>(where.inode)),
+              reg(b().address_of(ids)), imm(8)});
     return reg(b().load(ids + (wants_thread ? 0 : 4), 4));
   }
   Reg both = b().call(BPF_FUNC_get_current_pid_tgid, {});
-  return wants_thread ? reg(b().extend(reg(both), 4, false)) : reg(b().alu(ir::Alu::Shr, reg(both), imm(32)));
+  return wants_thread ? reg(b().extend(reg(both), 4, false))
+                      : reg(b().alu(ir::Alu::Shr, reg(both), imm(32)));
 }
 
 ir::Operand Lowering::lower_clock(const std::vector<ExprPtr>& args) {
@@ -183,7 +222,8 @@ ir::Operand Lowering::lower_clock(const std::vector<ExprPtr>& args) {
   if (clock == "monotonic") return reg(b().call(BPF_FUNC_ktime_get_ns, {}));
   if (clock == "tai") return reg(b().call(BPF_FUNC_ktime_get_tai_ns, {}));
   Reg boot = b().call(BPF_FUNC_ktime_get_boot_ns, {});
-  if (clock == "sw_tai") return reg(b().alu(ir::Alu::Add, reg(boot), imm(image_.options().tai_offset_ns)));
+  if (clock == "sw_tai")
+    return reg(b().alu(ir::Alu::Add, reg(boot), imm(image_.options().tai_offset_ns)));
   return reg(boot);
 }
 

@@ -18,16 +18,18 @@ struct RegisterPlace {
   int32_t offset;
 };
 constexpr RegisterPlace kRegisters[] = {
-    {"r15", 0}, {"r14", 8}, {"r13", 16}, {"r12", 24}, {"bp", 32}, {"bx", 40}, {"r11", 48}, {"r10", 56}, {"r9", 64},
-    {"r8", 72}, {"ax", 80}, {"cx", 88}, {"dx", 96}, {"si", 104}, {"di", 112}, {"orig_ax", 120}, {"ip", 128},
-    {"cs", 136}, {"flags", 144}, {"sp", 152}, {"ss", 160}};
+    {"r15", 0},     {"r14", 8},  {"r13", 16}, {"r12", 24},      {"bp", 32},  {"bx", 40},
+    {"r11", 48},    {"r10", 56}, {"r9", 64},  {"r8", 72},       {"ax", 80},  {"cx", 88},
+    {"dx", 96},     {"si", 104}, {"di", 112}, {"orig_ax", 120}, {"ip", 128}, {"cs", 136},
+    {"flags", 144}, {"sp", 152}, {"ss", 160}};
 constexpr int32_t kArguments[] = {112, 104, 96, 88, 72, 64};
 constexpr int32_t kResult = 80, kInstruction = 128, kCodeSegment = 136, kStackPointer = 152;
 
 // "rax", "eax", "ax" and "r8" all name a register; -1 for an unknown one.
 int32_t register_offset(std::string_view name) {
   std::string_view bare = name;
-  bool has_prefix = bare.size() == 3 && (bare[0] == 'r' || bare[0] == 'e') && (bare[1] < '0' || bare[1] > '9');
+  bool has_prefix =
+      bare.size() == 3 && (bare[0] == 'r' || bare[0] == 'e') && (bare[1] < '0' || bare[1] > '9');
   if (has_prefix) bare.remove_prefix(1);
   for (const RegisterPlace& place : kRegisters)
     if (bare == place.name) return place.offset;
@@ -36,29 +38,40 @@ int32_t register_offset(std::string_view name) {
 
 }  // namespace
 
-Value Lowering::lower_context(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, std::string_view name) {
+Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
+                              const std::vector<ExprPtr>& args, std::string_view name) {
   Type type = type_of(expr);
   const ProbeRow& row = probe_row(instance_.kind);
   switch (builtin.id) {
     case Fn::ArgN: {
       size_t number = static_cast<size_t>(argument_number(name));
-      if (instance_.kind == ProbeKind::Usdt) return scalar(type, narrow(usdt_argument(instance_.usdt_args[number]), type));
+      if (instance_.kind == ProbeKind::Usdt)
+        return scalar(type, narrow(usdt_argument(instance_.usdt_args[number]), type));
       return scalar(type, argument(static_cast<int>(number)));
     }
     case Fn::Retval:
       if (row.program == ProgramType::Fexit) {
-        int32_t offset = instance_.args->fields.empty() ? 0 : static_cast<int32_t>(instance_.args->fields.back().offset) + 8;
+        int32_t offset = instance_.args->fields.empty()
+                             ? 0
+                             : static_cast<int32_t>(instance_.args->fields.back().offset) + 8;
         return scalar(type, narrow(reg(b().load(ir::at(ctx(), offset), 8)), type));
       }
       return scalar(type, reg(b().load(ir::at(ctx(), kResult), 8)));
-    case Fn::Usermode: return scalar(type, reg(b().alu(ir::Alu::And, reg(b().load(ir::at(ctx(), kCodeSegment), 8)), imm(1))));
-    case Fn::Register: return scalar(type, reg(b().load(ir::at(ctx(), std::max(0, register_offset(*info(*args[0]).text))), 8)));
+    case Fn::Usermode:
+      return scalar(
+          type, reg(b().alu(ir::Alu::And, reg(b().load(ir::at(ctx(), kCodeSegment), 8)), imm(1))));
+    case Fn::Register:
+      return scalar(
+          type,
+          reg(b().load(ir::at(ctx(), std::max(0, register_offset(*info(*args[0]).text))), 8)));
     case Fn::Ctx: return scalar(type, reg(ctx()));
     case Fn::Args: {
       // The whole record, copied so that it can be printed.
       Address to = temp(type->size);
       for (const Field& field : type->fields) {
-        Location from{.type = field.type, .space = AddressSpace::Kernel, .address = ir::at(ctx(), static_cast<int32_t>(field.offset))};
+        Location from{.type = field.type,
+                      .space = AddressSpace::Kernel,
+                      .address = ir::at(ctx(), static_cast<int32_t>(field.offset))};
         read_bytes(to + field.offset, field.type->size, from);
       }
       return memory(type, to);
@@ -66,7 +79,8 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin, const st
     default: {  // func
       Address to = temp(type->size);
       bool is_user = row.has(kUserSpace);
-      Reg address = is_user ? b().load(ir::at(ctx(), kInstruction), 8) : b().call(BPF_FUNC_get_func_ip, {reg(ctx())});
+      Reg address = is_user ? b().load(ir::at(ctx(), kInstruction), 8)
+                            : b().call(BPF_FUNC_get_func_ip, {reg(ctx())});
       b().store(to, 8, reg(address));
       if (is_user) {
         Reg pid = b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32));
@@ -79,40 +93,55 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin, const st
 
 // Function arguments: six in registers, the others above the return address.
 ir::Operand Lowering::argument(int number) {
-  if (instance_.kind == ProbeKind::RawTracepoint) return reg(b().load(ir::at(ctx(), number * 8), 8));
+  if (instance_.kind == ProbeKind::RawTracepoint)
+    return reg(b().load(ir::at(ctx(), number * 8), 8));
   if (number < 6) return reg(b().load(ir::at(ctx(), kArguments[number]), 8));
   Reg stack = b().load(ir::at(ctx(), kStackPointer), 8);
   bool is_user = probe_row(instance_.kind).has(kUserSpace);
-  Location from{.type = int_type(8, true), .space = is_user ? AddressSpace::User : AddressSpace::Kernel, .address = ir::at(stack, (number - 6 + 1) * 8)};
+  Location from{.type = int_type(8, true),
+                .space = is_user ? AddressSpace::User : AddressSpace::Kernel,
+                .address = ir::at(stack, (number - 6 + 1) * 8)};
   return read_scalar(from);
 }
 
 // A USDT argument is where the compiler had left it: a constant, a register, or memory at
 // base + index * scale + displacement.
 ir::Operand Lowering::usdt_argument(const UsdtArgument& arg) {
-  auto register_value = [&](const std::string& name) { return reg(b().load(ir::at(ctx(), std::max(0, register_offset(name))), 8)); };
+  auto register_value = [&](const std::string& name) {
+    return reg(b().load(ir::at(ctx(), std::max(0, register_offset(name))), 8));
+  };
   switch (arg.where) {
     case UsdtArgument::Where::Constant: return imm(arg.constant);
     case UsdtArgument::Where::Register: return register_value(arg.base);
     case UsdtArgument::Where::Memory: break;
   }
   Operand address = arg.base.empty() ? imm(0) : register_value(arg.base);
-  if (!arg.index.empty()) address = reg(b().alu(ir::Alu::Add, reg(b().alu(ir::Alu::Mul, register_value(arg.index), imm(arg.scale))), address));
+  if (!arg.index.empty())
+    address = reg(b().alu(ir::Alu::Add,
+                          reg(b().alu(ir::Alu::Mul, register_value(arg.index), imm(arg.scale))),
+                          address));
   address = reg(b().alu(ir::Alu::Add, address, imm(arg.constant)));
-  return read_scalar({.type = int_type(arg.bytes, arg.is_signed), .space = AddressSpace::User, .address = ir::at(b().in_reg(address))});
+  return read_scalar({.type = int_type(arg.bytes, arg.is_signed),
+                      .space = AddressSpace::User,
+                      .address = ir::at(b().in_reg(address))});
 }
 
-// --- the current task -----------------------------------------------------------------------------
+// --- the current task
+// -----------------------------------------------------------------------------
 ir::Operand Lowering::task_field(Operand task, const char* field_name) {
   Type type = image_.types().complete(image_.target().find_type("struct task_struct"));
   const Field* field = find_field(type, field_name);
   CHECK(field != nullptr);
-  return read_scalar({.type = field->type, .space = AddressSpace::Kernel, .address = ir::at(b().in_reg(task), static_cast<int32_t>(field->offset))});
+  return read_scalar({.type = field->type,
+                      .space = AddressSpace::Kernel,
+                      .address = ir::at(b().in_reg(task), static_cast<int32_t>(field->offset))});
 }
 
-Value Lowering::lower_task(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args) {
+Value Lowering::lower_task(const Expr& expr, const Builtin& builtin,
+                           const std::vector<ExprPtr>& args) {
   Type type = type_of(expr);
-  Operand task = args.empty() ? reg(b().call(BPF_FUNC_get_current_task, {})) : lower_scalar(*args[0]);
+  Operand task =
+      args.empty() ? reg(b().call(BPF_FUNC_get_current_task, {})) : lower_scalar(*args[0]);
   bool of_parent = builtin.id == Fn::Pcomm || builtin.id == Fn::Ppid;
   Operand other = task_field(task, of_parent ? "real_parent" : "group_leader");
   if (builtin.id == Fn::Ppid) return scalar(type, narrow(task_field(other, "tgid"), type));
@@ -120,7 +149,10 @@ Value Lowering::lower_task(const Expr& expr, const Builtin& builtin, const std::
   Type task_type = image_.types().complete(image_.target().find_type("struct task_struct"));
   const Field* comm = find_field(task_type, "comm");
   Address to = temp(16);
-  read_bytes(to, 16, {.type = type, .space = AddressSpace::Kernel, .address = ir::at(b().in_reg(other), static_cast<int32_t>(comm->offset))});
+  read_bytes(to, 16,
+             {.type = type,
+              .space = AddressSpace::Kernel,
+              .address = ir::at(b().in_reg(other), static_cast<int32_t>(comm->offset))});
   return memory(type, to);
 }
 

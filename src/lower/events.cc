@@ -17,7 +17,8 @@ bool Lowering::can_build_in_place(const Expr& expr) const {
   for_each_expr(expr, [&](const Expr& e) {
     can &= !std::holds_alternative<BlockExpr>(e.node) && !std::holds_alternative<IfExpr>(e.node);
     const Builtin* builtin = info(e).builtin;
-    can &= !builtin || (builtin->id != Fn::Strstr && builtin->id != Fn::Strcontains && builtin->id != Fn::Len);
+    can &= !builtin ||
+           (builtin->id != Fn::Strstr && builtin->id != Fn::Strcontains && builtin->id != Fn::Len);
   });
   return can;
 }
@@ -39,7 +40,8 @@ void Lowering::send(Event event, const std::vector<const Expr*>& fields, bool wa
   int number = image_.add_event(std::move(event));
 
   b().set_span(span);
-  Reg record = b().call(BPF_FUNC_ringbuf_reserve, {reg(b().map_pointer(image_.image().ringbuf)), imm(size), imm(0)});
+  Reg record = b().call(BPF_FUNC_ringbuf_reserve,
+                        {reg(b().map_pointer(image_.image().ringbuf)), imm(size), imm(0)});
   int32_t lost = b().new_block(), fill = b().new_block(), done = b().new_block();
   b().branch(ir::Compare::Eq, reg(record), imm(0), lost, fill);
   b().start(lost);
@@ -49,8 +51,10 @@ void Lowering::send(Event event, const std::vector<const Expr*>& fields, bool wa
   b().store(ir::at(record), 8, imm(number));
   for (size_t i = 0; i < fields.size(); i++) {
     Address to = ir::at(record, static_cast<int32_t>(layout[i].offset));
-    if (ready[i].type) store(ready[i], to, layout[i].type);
-    else lower_into(*fields[i], to, layout[i].type);
+    if (ready[i].type)
+      store(ready[i], to, layout[i].type);
+    else
+      lower_into(*fields[i], to, layout[i].type);
   }
   b().set_span(span);
   b().call(BPF_FUNC_ringbuf_submit, {reg(record), imm(wake ? BPF_RB_FORCE_WAKEUP : 0)});
@@ -58,7 +62,8 @@ void Lowering::send(Event event, const std::vector<const Expr*>& fields, bool wa
   b().start(done);
 }
 
-void Lowering::lower_printf(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args) {
+void Lowering::lower_printf(const Expr& expr, const Builtin& builtin,
+                            const std::vector<ExprPtr>& args) {
   Event event{.span = expr.span};
   switch (builtin.id) {
     case Fn::Errorf: event.kind = EventKind::Errorf; break;
@@ -125,13 +130,17 @@ void Lowering::lower_join(const Expr& expr, const std::vector<ExprPtr>& args) {
   Type from = type_of(*args[0]);
   AddressSpace space = is(from, Kind::Pointer) ? from->space : AddressSpace::None;
   Operand vector = lower_scalar(*args[0]);
-  Event event{.kind = EventKind::Join, .span = expr.span, .text = args.size() > 1 ? *info(*args[1]).text : " "};
+  Event event{.kind = EventKind::Join,
+              .span = expr.span,
+              .text = args.size() > 1 ? *info(*args[1]).text : " "};
   event.args.push_back({.name = {}, .type = list, .offset = kRecordHeader});
   event.size = kRecordHeader + list->size;
   int number = image_.add_event(event);
   b().set_span(expr.span);
-  Reg record = b().call(BPF_FUNC_ringbuf_reserve, {reg(b().map_pointer(image_.image().ringbuf)), imm(event.size), imm(0)});
-  int32_t lost = b().new_block(), fill = b().new_block(), done = b().new_block(), full = b().new_block();
+  Reg record = b().call(BPF_FUNC_ringbuf_reserve,
+                        {reg(b().map_pointer(image_.image().ringbuf)), imm(event.size), imm(0)});
+  int32_t lost = b().new_block(), fill = b().new_block(), done = b().new_block(),
+          full = b().new_block();
   b().branch(ir::Compare::Eq, reg(record), imm(0), lost, fill);
   b().start(lost);
   note_site(SiteKind::RingbufFull, "events", imm(0));
@@ -142,7 +151,9 @@ void Lowering::lower_join(const Expr& expr, const std::vector<ExprPtr>& args) {
   for (uint32_t i = 0; i < kMostStrings; i++) {
     Address to = ir::at(record, static_cast<int32_t>(kRecordHeader + i * room));
     b().store(to, 1, imm(0));
-    Location entry{.type = int_type(8, false), .space = space, .address = ir::at(b().alu(ir::Alu::Add, vector, imm(i * 8)))};
+    Location entry{.type = int_type(8, false),
+                   .space = space,
+                   .address = ir::at(b().alu(ir::Alu::Add, vector, imm(i * 8)))};
     read_bytes(cell, 8, entry);
     Reg string = b().load(cell, 8);
     int32_t take = b().new_block();

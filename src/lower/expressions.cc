@@ -19,7 +19,11 @@ Value Lowering::lower(const Expr& expr) {
   if (std::optional<Location> location = location_of(expr)) return read(*location);
   if (auto* n = std::get_if<Member>(&expr.node)) {
     const Field* field = find_field(instance_.args, n->name);
-    return scalar(type, narrow(known_pointer(reg(b().load(ir::at(ctx(), static_cast<int32_t>(field->offset)), 8)), type), type));
+    return scalar(
+        type,
+        narrow(known_pointer(reg(b().load(ir::at(ctx(), static_cast<int32_t>(field->offset)), 8)),
+                             type),
+               type));
   }
   if (std::holds_alternative<Variable>(expr.node)) return load_variable(known.variable);
   if (auto* n = std::get_if<MapAccess>(&expr.node)) return load_map(expr, *n);
@@ -28,8 +32,10 @@ Value Lowering::lower(const Expr& expr) {
   if (auto* n = std::get_if<Ternary>(&expr.node)) return lower_ternary(expr, *n);
   if (auto* n = std::get_if<Increment>(&expr.node)) return lower_increment(expr, *n);
   if (auto* n = std::get_if<Cast>(&expr.node)) return lower_cast(expr, *n);
-  if (auto* n = std::get_if<Call>(&expr.node)) return lower_builtin(expr, *known.builtin, n->args, n->name);
-  if (auto* n = std::get_if<Identifier>(&expr.node)) return lower_builtin(expr, *known.builtin, {}, n->name);
+  if (auto* n = std::get_if<Call>(&expr.node))
+    return lower_builtin(expr, *known.builtin, n->args, n->name);
+  if (auto* n = std::get_if<Identifier>(&expr.node))
+    return lower_builtin(expr, *known.builtin, {}, n->name);
   if (auto* n = std::get_if<Comptime>(&expr.node)) return lower(*n->operand);
   if (auto* n = std::get_if<IfExpr>(&expr.node)) return lower_if_expr(expr, *n);
   if (auto* n = std::get_if<BlockExpr>(&expr.node)) {
@@ -75,7 +81,8 @@ void Lowering::lower_into(const Expr& expr, Address to, const Type& type) {
     if (lower_builtin_into(expr, *known.builtin, call ? call->args : kNone, to, type)) return;
   }
   if (!is_scalar(type))
-    if (std::optional<Location> location = location_of(expr); location && location->space != AddressSpace::Bpf) {
+    if (std::optional<Location> location = location_of(expr);
+        location && location->space != AddressSpace::Bpf) {
       uint32_t size = std::min(location->type->size, type->size);
       read_bytes(to, size, *location);
       if (size < type->size) zero(to + size, type->size - size);
@@ -89,12 +96,15 @@ Value Lowering::lower_unary(const Expr& expr, const Unary& node) {
   Type type = type_of(expr);
   switch (node.op) {
     case UnaryOp::Not: return lower_as_bool(expr);
-    case UnaryOp::Complement: return scalar(type, reg(b().alu(ir::Alu::Xor, lower_scalar(*node.operand), imm(-1))));
+    case UnaryOp::Complement:
+      return scalar(type, reg(b().alu(ir::Alu::Xor, lower_scalar(*node.operand), imm(-1))));
     case UnaryOp::Negate: return scalar(type, reg(b().negate(lower_scalar(*node.operand))));
     case UnaryOp::AddressOf: {
       if (auto* access = std::get_if<MapAccess>(&node.operand->node)) {
         int number = info(*node.operand).map;
-        Address key = access->key ? lower_key(image_.checked().maps[static_cast<size_t>(number)], *access->key) : Address{};
+        Address key = access->key ? lower_key(image_.checked().maps[static_cast<size_t>(number)],
+                                              *access->key)
+                                  : Address{};
         return scalar(type, reg(lookup(number, key)));
       }
       int variable = info(*node.operand).variable;
@@ -106,10 +116,12 @@ Value Lowering::lower_unary(const Expr& expr, const Unary& node) {
 
 bool Lowering::compares_signed(const Expr& left, const Expr& right) const {
   const ExprInfo &l = info(left), &r = info(right);
-  bool l_signed = is_signed(readable(l.type)) && !l.is_literal, r_signed = is_signed(readable(r.type)) && !r.is_literal;
+  bool l_signed = is_signed(readable(l.type)) && !l.is_literal,
+       r_signed = is_signed(readable(r.type)) && !r.is_literal;
   if (l_signed || r_signed) return true;
   bool both_literal = l.is_literal && r.is_literal;
-  bool has_negative = (l.value && *l.value < 0 && !l.is_literal) || (r.value && *r.value < 0 && !r.is_literal);
+  bool has_negative =
+      (l.value && *l.value < 0 && !l.is_literal) || (r.value && *r.value < 0 && !r.is_literal);
   return both_literal || has_negative;
 }
 
@@ -147,15 +159,20 @@ Value Lowering::lower_binary(const Expr& expr, const Binary& node) {
   if (compares && is_scalar(left) && is_scalar(right)) return lower_as_bool(expr);
   if (compares) {
     Operand equal;
-    if (info(*node.right).text && is(left, Kind::String)) equal = equal_bytes(lower(*node.left), *info(*node.right).text);
-    else if (info(*node.left).text && is(right, Kind::String)) equal = equal_bytes(lower(*node.right), *info(*node.left).text);
-    else equal = compare_values(lower(*node.left), lower(*node.right));
+    if (info(*node.right).text && is(left, Kind::String))
+      equal = equal_bytes(lower(*node.left), *info(*node.right).text);
+    else if (info(*node.left).text && is(right, Kind::String))
+      equal = equal_bytes(lower(*node.right), *info(*node.left).text);
+    else
+      equal = compare_values(lower(*node.left), lower(*node.right));
     if (node.op == BinaryOp::NotEqual) equal = reg(b().alu(ir::Alu::Xor, equal, imm(1)));
     return scalar(bool_type(), equal);
   }
-  if (is(left, Kind::Pointer) || is(right, Kind::Pointer)) return lower_pointer_arithmetic(expr, node);
+  if (is(left, Kind::Pointer) || is(right, Kind::Pointer))
+    return lower_pointer_arithmetic(expr, node);
   Operand a = lower_scalar(*node.left);
   Operand c = lower_scalar(*node.right);
+  b().set_span(expr.span);
   return lower_arithmetic(node.op, type_of(expr), a, c);
 }
 
@@ -171,7 +188,9 @@ Value Lowering::lower_arithmetic(BinaryOp op, const Type& type, Operand a, Opera
     case BinaryOp::BitXor: result = reg(b().alu(ir::Alu::Xor, a, c)); break;
     case BinaryOp::ShiftLeft:
     case BinaryOp::ShiftRight: {
-      ir::Alu alu = op == BinaryOp::ShiftLeft ? ir::Alu::Shl : is_signed_type ? ir::Alu::Sar : ir::Alu::Shr;
+      ir::Alu alu = op == BinaryOp::ShiftLeft ? ir::Alu::Shl
+                    : is_signed_type          ? ir::Alu::Sar
+                                              : ir::Alu::Shr;
       // The verifier refuses constant counts over 63 and cannot follow unknown ones.
       Operand count = c.is_imm() ? imm(c.imm & 63) : reg(b().alu(ir::Alu::And, c, imm(63)));
       result = reg(b().alu(alu, a, count));
@@ -198,7 +217,9 @@ ir::Operand Lowering::lower_division(bool is_modulo, bool is_signed, Operand a, 
   ir::Alu alu = is_modulo ? ir::Alu::Mod : ir::Alu::Div;
   if (is_signed) {
     auto sign_of = [&](Operand x) { return reg(b().alu(ir::Alu::Sar, x, imm(63))); };
-    auto flip = [&](Operand x, Operand sign) { return reg(b().alu(ir::Alu::Sub, reg(b().alu(ir::Alu::Xor, x, sign)), sign)); };
+    auto flip = [&](Operand x, Operand sign) {
+      return reg(b().alu(ir::Alu::Sub, reg(b().alu(ir::Alu::Xor, x, sign)), sign));
+    };
     Operand sign_a = sign_of(a), sign_c = sign_of(c);
     Operand quotient = reg(b().alu(alu, flip(a, sign_a), flip(c, sign_c)));
     Operand sign = is_modulo ? sign_a : reg(b().alu(ir::Alu::Xor, sign_a, sign_c));
@@ -234,16 +255,20 @@ Value Lowering::lower_pointer_arithmetic(const Expr& expr, const Binary& node) {
 
 // --- choices ------------------------------------------------------------------------------------
 // Two ways to a value of one type: a register both assign, or a slot both fill.
-Value Lowering::lower_choice(const Expr& expr, const std::function<void(int32_t, int32_t)>& branch,
-                             const std::function<void(const std::function<void(const Expr&)>&)>& then,
-                             const std::function<void(const std::function<void(const Expr&)>&)>& otherwise) {
+Value Lowering::lower_choice(
+    const Expr& expr, const std::function<void(int32_t, int32_t)>& branch,
+    const std::function<void(const std::function<void(const Expr&)>&)>& then,
+    const std::function<void(const std::function<void(const Expr&)>&)>& otherwise) {
   Type type = type_of(expr);
   Reg result = is_scalar(type) ? b().new_reg() : ir::kNoReg;
   Address to = is_scalar(type) || type->size == 0 ? Address{} : temp(type->size);
   auto take = [&](const Expr& value) {
-    if (is_scalar(type)) b().assign(result, narrow(lower_scalar(value), type));
-    else if (type->size) lower_into(value, to, type);
-    else lower(value);
+    if (is_scalar(type))
+      b().assign(result, narrow(lower_scalar(value), type));
+    else if (type->size)
+      lower_into(value, to, type);
+    else
+      lower(value);
   };
   int32_t yes = b().new_block(), no = b().new_block(), done = b().new_block();
   branch(yes, no);
@@ -293,12 +318,15 @@ Value Lowering::lower_if_expr(const Expr& expr, const IfExpr& node) {
   }
   return lower_choice(
       expr, [&](int32_t yes, int32_t no) { lower_condition(*node.condition, yes, no); },
-      [&](const auto& take) { run(node.then, take); }, [&](const auto& take) { run(node.otherwise, take); });
+      [&](const auto& take) { run(node.then, take); },
+      [&](const auto& take) { run(node.otherwise, take); });
 }
 
 Value Lowering::lower_increment(const Expr& expr, const Increment& node) {
   Type type = type_of(expr);
-  int64_t delta = node.delta * (is(type, Kind::Pointer) ? static_cast<int64_t>(std::max(1u, type->element->size)) : 1);
+  int64_t delta =
+      node.delta *
+      (is(type, Kind::Pointer) ? static_cast<int64_t>(std::max(1u, type->element->size)) : 1);
   if (std::holds_alternative<Variable>(node.target->node)) {
     int variable = info(*node.target).variable;
     Value old = load_variable(variable);
@@ -372,7 +400,9 @@ std::optional<Location> Lowering::member_location(const Expr& expr, const Member
   if (is(base, Kind::Pointer) && base->space == AddressSpace::Context) {  // ctx.field is args.field
     return args_location(expr, node);
   } else if (is(base, Kind::Pointer)) {
-    from = {.type = base->element, .space = base->space, .address = ir::at(b().in_reg(lower_scalar(*node.base)))};
+    from = {.type = base->element,
+            .space = base->space,
+            .address = ir::at(b().in_reg(lower_scalar(*node.base)))};
     base = base->element;
   } else if (std::optional<Location> location = location_of(*node.base)) {
     from = *location;
@@ -393,20 +423,24 @@ std::optional<Location> Lowering::index_location(const Expr& expr, const Index& 
   Type base = type_of(*node.base);
   if (is(base, Kind::Tuple)) {
     Location from = value_location(lower(*node.base));
-    from.address = from.address + find_field(base, std::to_string(*info(*node.index).value))->offset;
+    from.address =
+        from.address + find_field(base, std::to_string(*info(*node.index).value))->offset;
     from.type = type_of(expr);
     return from;
   }
   Location from;
   uint32_t limit = 0;
   if (is(base, Kind::Pointer)) {
-    from = {.type = base->element, .space = base->space, .address = ir::at(b().in_reg(lower_scalar(*node.base)))};
+    from = {.type = base->element,
+            .space = base->space,
+            .address = ir::at(b().in_reg(lower_scalar(*node.base)))};
   } else {
     std::optional<Location> location = location_of(*node.base);
     from = location ? *location : value_location(lower(*node.base));
     limit = is(base, Kind::Array) ? base->count : base->size;
   }
-  uint32_t element = std::max(1u, is(base, Kind::Array) || is(base, Kind::Pointer) ? base->element->size : 1);
+  uint32_t element =
+      std::max(1u, is(base, Kind::Array) || is(base, Kind::Pointer) ? base->element->size : 1);
   if (is(base, Kind::Buffer)) from.address = from.address + 4;
   from.type = type_of(expr);
   if (std::optional<int64_t> constant = info(*node.index).value) {
@@ -457,7 +491,9 @@ std::optional<Location> Lowering::args_location(const Expr& expr, const Member& 
   const Field* field = find_field(instance_.args, node.name);
   CHECK(field != nullptr);
   if (instance_.kind != ProbeKind::Tracepoint && is_scalar(type_of(expr))) return std::nullopt;
-  Location from{.type = type_of(expr), .space = AddressSpace::Context, .address = ir::at(ctx(), static_cast<int32_t>(field->offset))};
+  Location from{.type = type_of(expr),
+                .space = AddressSpace::Context,
+                .address = ir::at(ctx(), static_cast<int32_t>(field->offset))};
   from.bit_offset = field->bit_offset;
   from.bit_size = field->bit_size;
   if (field->is_data_loc) {

@@ -8,15 +8,18 @@
 
 namespace flowtap {
 
-ImageBuilder::ImageBuilder(const CheckedProgram& checked, const Target& target, const LowerOptions& options)
+ImageBuilder::ImageBuilder(const CheckedProgram& checked, const Target& target,
+                           const LowerOptions& options)
     : checked_(checked), target_(target), options_(options), cpus_(target.cpus()) {
   uint64_t pages = checked.config.perf_rb_pages;
   uint64_t wanted = pages ? pages * 4096 : options.ringbuf_bytes;
   uint64_t size = 4096;
   while (size < wanted) size *= 2;
-  image_.ringbuf = add_map({.name = "events", .type = MapType::Ringbuf, .max_entries = static_cast<uint32_t>(size)});
+  image_.ringbuf = add_map(
+      {.name = "events", .type = MapType::Ringbuf, .max_entries = static_cast<uint32_t>(size)});
   // Sized when the number of sites is known.
-  image_.site_map = add_map({.name = "sites", .type = MapType::Array, .key_size = 4, .max_entries = 1});
+  image_.site_map =
+      add_map({.name = "sites", .type = MapType::Array, .key_size = 4, .max_entries = 1});
   for (const MapInfo& map : checked.maps) add_script_map(map);
 }
 
@@ -27,7 +30,8 @@ int ImageBuilder::add_map(MapDef map) {
 
 // Histograms are large and few: their memory is taken when a key first appears.
 static bool wants_no_prealloc(const MapDef& map) {
-  return (map.type == MapType::Hash || map.type == MapType::PercpuHash) && map.value_size + map.key_size > 256;
+  return (map.type == MapType::Hash || map.type == MapType::PercpuHash) &&
+         map.value_size + map.key_size > 256;
 }
 
 void ImageBuilder::add_script_map(const MapInfo& info) {
@@ -41,31 +45,45 @@ void ImageBuilder::add_script_map(const MapInfo& info) {
     map.max_entries = 1;
   } else {
     bool is_lru = info.decl && (info.decl->type == "lruhash" || info.decl->type == "percpulruhash");
-    map.type = per_cpu ? (is_lru ? MapType::PercpuLruHash : MapType::PercpuHash) : (is_lru ? MapType::LruHash : MapType::Hash);
+    map.type = per_cpu ? (is_lru ? MapType::PercpuLruHash : MapType::PercpuHash)
+                       : (is_lru ? MapType::LruHash : MapType::Hash);
     map.key = info.key;
     map.key_size = std::max(1u, info.key->size);
-    map.max_entries = static_cast<uint32_t>(info.decl ? info.decl->entries : checked_.config.max_map_keys);
+    map.max_entries =
+        static_cast<uint32_t>(info.decl ? info.decl->entries : checked_.config.max_map_keys);
     map.no_prealloc = wants_no_prealloc(map);
   }
   script_maps_.push_back(add_map(std::move(map)));
 }
 
 int ImageBuilder::zeros(uint32_t size) {
-  if (zeros_ < 0) zeros_ = add_map({.name = "zeros", .type = MapType::Array, .key_size = 4, .value_size = 8, .max_entries = 1});
+  if (zeros_ < 0)
+    zeros_ = add_map({.name = "zeros",
+                      .type = MapType::Array,
+                      .key_size = 4,
+                      .value_size = 8,
+                      .max_entries = 1});
   MapDef& map = image_.maps[static_cast<size_t>(zeros_)];
   map.value_size = std::max(map.value_size, static_cast<uint32_t>(align_up(size, 8)));
   return zeros_;
 }
 
 int ImageBuilder::scratch(const std::string& program) {
-  return add_map({.name = "scratch_" + program, .type = MapType::Array, .key_size = 4, .value_size = 8, .max_entries = 1});
+  return add_map({.name = "scratch_" + program,
+                  .type = MapType::Array,
+                  .key_size = 4,
+                  .value_size = 8,
+                  .max_entries = 1});
 }
 
 int ImageBuilder::constant_table(const std::string& name, const std::string& bytes) {
   auto found = tables_.find(name);
   if (found != tables_.end()) return found->second;
-  int map = add_map({.name = name, .type = MapType::Array, .key_size = 4,
-                     .value_size = static_cast<uint32_t>(align_up(bytes.size(), 8)), .max_entries = 1});
+  int map = add_map({.name = name,
+                     .type = MapType::Array,
+                     .key_size = 4,
+                     .value_size = static_cast<uint32_t>(align_up(bytes.size(), 8)),
+                     .max_entries = 1});
   image_.maps.back().initial = bytes;
   tables_[name] = map;
   return map;
@@ -78,7 +96,8 @@ int ImageBuilder::add_event(Event event) {
 
 int ImageBuilder::add_site(SiteKind kind, Span span, std::string subject) {
   image_.sites.push_back({kind, span, std::move(subject)});
-  image_.maps[static_cast<size_t>(image_.site_map)].value_size = static_cast<uint32_t>(image_.sites.size()) * kSiteSize;
+  image_.maps[static_cast<size_t>(image_.site_map)].value_size =
+      static_cast<uint32_t>(image_.sites.size()) * kSiteSize;
   return static_cast<int>(image_.sites.size() - 1);
 }
 

@@ -22,7 +22,7 @@ class ImageBuilder {
 
   int script_map(int number) const { return script_maps_[static_cast<size_t>(number)]; }
   // A map of our own, made when first asked for.
-  int zeros(uint32_t size);          // array of zero bytes, at least `size` of them
+  int zeros(uint32_t size);  // array of zero bytes, at least `size` of them
   int scratch(const std::string& program);
   int constant_table(const std::string& name, const std::string& bytes);
 

@@ -21,7 +21,9 @@ int32_t Lowering::lower_callback(const Stmt& stmt, uint32_t params, uint32_t con
                                  const std::function<void(const std::vector<Reg>&)>& body) {
   int32_t number = static_cast<int32_t>(program_.functions.size());
   int32_t parent = b().function();
-  program_.functions.push_back({.name = program_.name + "_loop" + std::to_string(number), .params = params, .parent = parent});
+  program_.functions.push_back({.name = program_.name + "_loop" + std::to_string(number),
+                                .params = params,
+                                .parent = parent});
   std::unique_ptr<ir::Builder> outer = std::move(builder_);
   Reg outer_frame = frame_base_;
   bool was_in_callback = in_callback_;
@@ -59,7 +61,8 @@ void Lowering::lower_while(const Stmt& stmt, const While& loop) {
     b().start(round);
     lower_block(loop.body);
   });
-  Reg rounds = b().call(BPF_FUNC_loop, {imm(kMostWhileRounds), reg(b().callback(function)), frame_pointer(), imm(0)});
+  Reg rounds = b().call(
+      BPF_FUNC_loop, {imm(kMostWhileRounds), reg(b().callback(function)), frame_pointer(), imm(0)});
   int32_t limit = b().new_block(), done = b().new_block();
   b().branch(ir::Compare::SGe, reg(rounds), imm(kMostWhileRounds), limit, done);
   b().start(limit);
@@ -78,10 +81,12 @@ void Lowering::lower_for_range(const Stmt& stmt, const ForRange& loop) {
   int32_t function = lower_callback(stmt, 2, 1, [&](const std::vector<Reg>& args) {
     Reg first = b().load(range_start(variable), 8);
     Reg index = b().extend(reg(args[0]), 4, false);
-    store_variable(variable, scalar(int_type(8, true), reg(b().alu(ir::Alu::Add, reg(first), reg(index)))));
+    store_variable(variable,
+                   scalar(int_type(8, true), reg(b().alu(ir::Alu::Add, reg(first), reg(index)))));
     lower_block(loop.body);
   });
-  int32_t run = b().new_block(), check = b().new_block(), limit = b().new_block(), done = b().new_block();
+  int32_t run = b().new_block(), check = b().new_block(), limit = b().new_block(),
+          done = b().new_block();
   b().branch(ir::Compare::SGt, end, begin, check, done);
   b().start(check);
   b().branch(ir::Compare::Gt, reg(count), imm(kMostRounds), limit, run);
@@ -104,12 +109,15 @@ void Lowering::lower_for_map(const Stmt& stmt, const ForMap& loop) {
     Address to = variable_address(variable);
     Location key{.type = map.key, .space = AddressSpace::Bpf, .address = ir::at(args[1])};
     store(read(key), to + pair->fields[0].offset, pair->fields[0].type);
-    Value value = is_aggregation(map.value) ? sum_over_cpus(map, number, ir::at(args[1]))
-                                            : read({.type = map.value, .space = AddressSpace::Bpf, .address = ir::at(args[2])});
+    Value value =
+        is_aggregation(map.value)
+            ? sum_over_cpus(map, number, ir::at(args[1]))
+            : read({.type = map.value, .space = AddressSpace::Bpf, .address = ir::at(args[2])});
     store(value, to + pair->fields[1].offset, pair->fields[1].type);
     lower_block(loop.body);
   });
-  b().call(BPF_FUNC_for_each_map_elem, {reg(b().map_pointer(image_.script_map(number))), reg(b().callback(function)), frame_pointer(), imm(0)});
+  b().call(BPF_FUNC_for_each_map_elem, {reg(b().map_pointer(image_.script_map(number))),
+                                        reg(b().callback(function)), frame_pointer(), imm(0)});
   leave_if_returned();
 }
 

@@ -11,7 +11,8 @@
 
 namespace flowtap {
 
-Lowering::Lowering(ImageBuilder& image, const Instance& instance, Program& out, ir::Program& program)
+Lowering::Lowering(ImageBuilder& image, const Instance& instance, Program& out,
+                   ir::Program& program)
     : image_(image), instance_(instance), out_(out), program_(program) {}
 
 Type Lowering::type_of(const Expr& expr) const { return readable(info(expr).type); }
@@ -39,14 +40,16 @@ void Lowering::start_program() {
   ctx_ = b().param(0);
   for (size_t v = instance_.first_variable; v < instance_.end_variable; v++) {
     const VariableInfo& variable = image_.checked().variables[v];
-    if (variable.is_captured && is_scalar(variable.type)) homes_[static_cast<int>(v)].cell = frame_cells_++;
+    if (variable.is_captured && is_scalar(variable.type))
+      homes_[static_cast<int>(v)].cell = frame_cells_++;
   }
   for (const auto& [stmt, variable] : instance_.declares)
     if (std::holds_alternative<ForRange>(stmt->node)) homes_[variable].start_cell = frame_cells_++;
   if (instance_.functions > 1) {
     frame_slot_ = b().new_slot(static_cast<uint32_t>(frame_cells_) * 8, ir::Place::Stack);
     b().store(ir::in_slot(frame_slot_), 8, reg(ctx_));
-    for (int cell = 1; cell < frame_cells_; cell++) b().store(ir::in_slot(frame_slot_, cell * 8), 8, imm(0));
+    for (int cell = 1; cell < frame_cells_; cell++)
+      b().store(ir::in_slot(frame_slot_, cell * 8), 8, imm(0));
   }
   zero_variables(0);
 }
@@ -54,7 +57,8 @@ void Lowering::start_program() {
 void Lowering::zero_variables(int function) {
   for (size_t v = instance_.first_variable; v < instance_.end_variable; v++) {
     const VariableInfo& variable = image_.checked().variables[v];
-    if (!variable.needs_zero || variable.function != function || is(variable.type, Kind::Unknown)) continue;
+    if (!variable.needs_zero || variable.function != function || is(variable.type, Kind::Unknown))
+      continue;
     zero_variable(static_cast<int>(v));
   }
 }

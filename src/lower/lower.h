@@ -10,11 +10,11 @@
 namespace flowtap {
 
 struct LowerOptions {
-  bool warns = false;             // -k: failed reads and lookups are counted too
-  std::optional<int> pid;         // -p: kernel probes run for this process only
+  bool warns = false;      // -k: failed reads and lookups are counted too
+  std::optional<int> pid;  // -p: kernel probes run for this process only
   uint64_t ringbuf_bytes = 4 << 20;
-  uint64_t start_ns = 0;          // boot clock when flowtap started, for `elapsed`
-  int64_t tai_offset_ns = 0;      // wall clock minus boot clock, for nsecs(sw_tai)
+  uint64_t start_ns = 0;      // boot clock when flowtap started, for `elapsed`
+  int64_t tai_offset_ns = 0;  // wall clock minus boot clock, for nsecs(sw_tai)
   struct PidNamespace {
     uint64_t device = 0, inode = 0;
   };

@@ -108,7 +108,8 @@ class Lowering {
   void store(const Value& value, Address to, const Type& type);
   void store_fields(const Value& value, Address to, const Type& type);
   // Visits `size` bytes at all places in steps that are aligned at each: (offset, bytes).
-  void in_steps(std::initializer_list<Address> places, uint32_t size, const std::function<void(uint32_t, uint32_t)>& visit);
+  void in_steps(std::initializer_list<Address> places, uint32_t size,
+                const std::function<void(uint32_t, uint32_t)>& visit);
   void copy(Address to, Address from, uint32_t size);
   void zero(Address to, uint32_t size);
   Address temp(uint32_t size);
@@ -166,12 +167,15 @@ class Lowering {
   bool can_build_in_place(const Expr& expr) const;
 
   // --- builtins (builtins.cc, context.cc) ---
-  Value lower_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, std::string_view name);
-  bool lower_builtin_into(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, Address to, const Type& type);
+  Value lower_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
+                      std::string_view name);
+  bool lower_builtin_into(const Expr& expr, const Builtin& builtin,
+                          const std::vector<ExprPtr>& args, Address to, const Type& type);
   Value lower_action(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
   Operand lower_pid(const std::vector<ExprPtr>& args, bool wants_thread);
   Operand lower_clock(const std::vector<ExprPtr>& args);
-  Value lower_context(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, std::string_view name);
+  Value lower_context(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
+                      std::string_view name);
   Value lower_task(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
   Operand task_field(Operand task, const char* field);
   Operand argument(int number);

@@ -29,9 +29,11 @@ ir::Reg Lowering::lookup(int number, Address key) {
     if (!is_aggregation(map.value)) return b().map_value(index);
     Address zero_key = temp(8);
     b().store(zero_key, 4, imm(0));
-    return b().call(BPF_FUNC_map_lookup_elem, {reg(b().map_pointer(index)), reg(b().address_of(zero_key))});
+    return b().call(BPF_FUNC_map_lookup_elem,
+                    {reg(b().map_pointer(index)), reg(b().address_of(zero_key))});
   }
-  return b().call(BPF_FUNC_map_lookup_elem, {reg(b().map_pointer(index)), reg(b().address_of(key))});
+  return b().call(BPF_FUNC_map_lookup_elem,
+                  {reg(b().map_pointer(index)), reg(b().address_of(key))});
 }
 
 // Like lookup, but a missing key is created. Goes to `present` with the address in the register
@@ -49,8 +51,9 @@ ir::Reg Lowering::find_or_create(int number, Address key, int32_t present, int32
   b().branch(ir::Compare::Ne, reg(result), imm(0), present, create);
   b().start(create);
   Reg zeros = b().map_value(image_.zeros(size));
-  Reg refused = b().call(BPF_FUNC_map_update_elem,
-                         {reg(b().map_pointer(index)), reg(b().address_of(key)), reg(zeros), imm(kNoExist)});
+  Reg refused =
+      b().call(BPF_FUNC_map_update_elem,
+               {reg(b().map_pointer(index)), reg(b().address_of(key)), reg(zeros), imm(kNoExist)});
   b().assign(result, reg(lookup(number, key)));
   b().branch(ir::Compare::Ne, reg(result), imm(0), present, full);
   b().start(full);
@@ -74,7 +77,8 @@ void Lowering::change_map(const Expr& target, const std::function<void(Address)>
   b().start(done);
 }
 
-// --- reading --------------------------------------------------------------------------------------
+// --- reading
+// --------------------------------------------------------------------------------------
 Value Lowering::load_map(const Expr& expr, const MapAccess& node) {
   int number = info(expr).map;
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
@@ -101,13 +105,17 @@ Value Lowering::load_map_value(const MapInfo& map, int number, std::optional<Add
   b().branch(ir::Compare::Ne, reg(pointer), imm(0), present, missing);
   b().start(missing);
   if (image_.options().warns) note_site(SiteKind::KeyMissing, map.name, imm(0));
-  if (has_register) b().assign(result, imm(0));
-  else zero(own, map.value->size);
+  if (has_register)
+    b().assign(result, imm(0));
+  else
+    zero(own, map.value->size);
   b().jump(done);
   b().start(present);
   Location there{.type = map.value, .space = AddressSpace::Bpf, .address = ir::at(pointer)};
-  if (has_register) b().assign(result, read(there).operand);
-  else copy(own, there.address, map.value->size);
+  if (has_register)
+    b().assign(result, read(there).operand);
+  else
+    copy(own, there.address, map.value->size);
   b().jump(done);
   b().start(done);
   return has_register ? scalar(map.value, reg(result)) : memory(map.value, own);
@@ -125,8 +133,9 @@ Value Lowering::sum_over_cpus(const MapInfo& map, int number, std::optional<Addr
   }
   bool is_extreme = kind == Kind::Min || kind == Kind::Max;
   for (uint32_t cpu = 0; cpu < image_.cpus(); cpu++) {
-    Reg part = b().call(BPF_FUNC_map_lookup_percpu_elem,
-                        {reg(b().map_pointer(image_.script_map(number))), reg(b().address_of(where)), imm(cpu)});
+    Reg part = b().call(
+        BPF_FUNC_map_lookup_percpu_elem,
+        {reg(b().map_pointer(image_.script_map(number))), reg(b().address_of(where)), imm(cpu)});
     int32_t present = b().new_block(), next = b().new_block();
     b().branch(ir::Compare::Ne, reg(part), imm(0), present, next);
     b().start(present);
@@ -138,14 +147,18 @@ Value Lowering::sum_over_cpus(const MapInfo& map, int number, std::optional<Addr
       b().branch(ir::Compare::Eq, reg(seen), imm(0), better, compare);
       b().start(compare);
       ir::Compare less = map.value->is_signed ? ir::Compare::SLt : ir::Compare::Lt;
-      if (kind == Kind::Min) b().branch(less, reg(value), reg(total), better, next);
-      else b().branch(less, reg(total), reg(value), better, next);
+      if (kind == Kind::Min)
+        b().branch(less, reg(value), reg(total), better, next);
+      else
+        b().branch(less, reg(total), reg(value), better, next);
       b().start(better);
       b().assign(seen, imm(1));
       b().assign(total, reg(value));
     } else {
       b().assign(total, reg(b().alu(ir::Alu::Add, reg(total), reg(value))));
-      if (kind == Kind::Avg || kind == Kind::Stats) b().assign(count, reg(b().alu(ir::Alu::Add, reg(count), reg(b().load(ir::at(part, 8), 8)))));
+      if (kind == Kind::Avg || kind == Kind::Stats)
+        b().assign(count,
+                   reg(b().alu(ir::Alu::Add, reg(count), reg(b().load(ir::at(part, 8), 8)))));
     }
     b().jump(next);
     b().start(next);
@@ -169,8 +182,9 @@ Value Lowering::sum_over_cpus(const MapInfo& map, int number, std::optional<Addr
   return scalar(type, reg(mean));
 }
 
-// --- writing --------------------------------------------------------------------------------------
-// A map the script deletes from sees mostly new keys: one update is cheaper than a lookup before it.
+// --- writing
+// -------------------------------------------------------------------------------------- A map the
+// script deletes from sees mostly new keys: one update is cheaper than a lookup before it.
 bool Lowering::is_deleted_from(int map) const {
   bool found = false;
   ExprVisitor look = [&](const Expr& expr) {
@@ -207,8 +221,9 @@ void Lowering::store_map(const Expr& target, const Expr& value) {
     b().jump(done);
     b().start(create);
   }
-  Reg refused = b().call(BPF_FUNC_map_update_elem, {reg(b().map_pointer(image_.script_map(number))), reg(b().address_of(key_address)),
-                                                     reg(b().address_of(room)), imm(0)});
+  Reg refused = b().call(BPF_FUNC_map_update_elem,
+                         {reg(b().map_pointer(image_.script_map(number))),
+                          reg(b().address_of(key_address)), reg(b().address_of(room)), imm(0)});
   int32_t full = b().new_block();
   b().branch(ir::Compare::SLt, reg(refused), imm(0), full, done);
   b().start(full);
@@ -217,8 +232,9 @@ void Lowering::store_map(const Expr& target, const Expr& value) {
   b().start(done);
 }
 
-// --- aggregations ---------------------------------------------------------------------------------
-// The memory belongs to this CPU, but a uprobe's program can be preempted by another task's.
+// --- aggregations
+// --------------------------------------------------------------------------------- The memory
+// belongs to this CPU, but a uprobe's program can be preempted by another task's.
 void Lowering::add_in_place(Address value, Operand n) {
   if (probe_row(instance_.kind).has(kUserSpace)) return b().atomic_add(value, 8, n);
   b().store(value, 8, reg(b().alu(ir::Alu::Add, reg(b().load(value, 8)), n)));
@@ -233,9 +249,7 @@ void Lowering::update_aggregation(const Expr& target, const Expr& call) {
       case Kind::Count:
       case Kind::Sum: return add_in_place(value, n);
       case Kind::Avg:
-      case Kind::Stats:
-        add_in_place(value, n);
-        return add_in_place(value + 8, imm(1));
+      case Kind::Stats: add_in_place(value, n); return add_in_place(value + 8, imm(1));
       case Kind::Min:
       case Kind::Max: {
         int32_t compare = b().new_block(), take = b().new_block(), done = b().new_block();
@@ -243,8 +257,10 @@ void Lowering::update_aggregation(const Expr& target, const Expr& call) {
         b().start(compare);
         ir::Compare less = type->is_signed ? ir::Compare::SLt : ir::Compare::Lt;
         Operand old = reg(b().load(value, 8));
-        if (type->kind == Kind::Min) b().branch(less, n, old, take, done);
-        else b().branch(less, old, n, take, done);
+        if (type->kind == Kind::Min)
+          b().branch(less, n, old, take, done);
+        else
+          b().branch(less, old, n, take, done);
         b().start(take);
         b().store(value, 8, n);
         b().store(value + 8, 8, imm(1));
@@ -268,7 +284,8 @@ static ir::Reg highest_bit(ir::Builder& b, ir::Reg v) {
     b.branch(ir::Compare::Ne, ir::reg_operand(high), ir::imm_operand(0), shift, next);
     b.start(shift);
     b.assign(rest, ir::reg_operand(high));
-    b.assign(result, ir::reg_operand(b.alu(ir::Alu::Add, ir::reg_operand(result), ir::imm_operand(step))));
+    b.assign(result,
+             ir::reg_operand(b.alu(ir::Alu::Add, ir::reg_operand(result), ir::imm_operand(step))));
     b.jump(next);
     b.start(next);
   }
@@ -288,7 +305,8 @@ void Lowering::bump_bucket(Address value, const Type& type, Operand n) {
     b().assign(bucket, imm(buckets - 1));
     b().branch(ir::Compare::SGe, n, imm(type->max), done, inside);
     b().start(inside);
-    Reg steps = b().alu(ir::Alu::Div, reg(b().alu(ir::Alu::Sub, n, imm(type->min))), imm(type->step));
+    Reg steps =
+        b().alu(ir::Alu::Div, reg(b().alu(ir::Alu::Sub, n, imm(type->min))), imm(type->step));
     b().assign(bucket, reg(b().alu(ir::Alu::Add, reg(steps), imm(1))));
   } else {
     int64_t bits = type->bits, single = 1 << bits;
@@ -303,7 +321,8 @@ void Lowering::bump_bucket(Address value, const Type& type, Operand n) {
     Reg sub = b().alu(ir::Alu::Shr, n, reg(shift));
     // 1 + single + shift * single + (sub - single)
     Reg base = b().alu(ir::Alu::Shl, reg(shift), imm(bits));
-    b().assign(bucket, reg(b().alu(ir::Alu::Add, reg(b().alu(ir::Alu::Add, reg(base), reg(sub))), imm(1))));
+    b().assign(bucket,
+               reg(b().alu(ir::Alu::Add, reg(b().alu(ir::Alu::Add, reg(base), reg(sub))), imm(1))));
   }
   b().jump(done);
   b().start(done);
@@ -325,7 +344,8 @@ void Lowering::update_tseries(Address value, const Type& type, Operand n) {
   int32_t inside = b().new_block(), out = b().new_block();
   b().branch(ir::Compare::Lt, reg(bucket), imm(type->max), inside, out);
   b().start(inside);
-  Reg cell = b().alu(ir::Alu::Add, reg(b().address_of(value)), reg(b().alu(ir::Alu::Mul, reg(bucket), imm(kTseriesBucketSize))));
+  Reg cell = b().alu(ir::Alu::Add, reg(b().address_of(value)),
+                     reg(b().alu(ir::Alu::Mul, reg(bucket), imm(kTseriesBucketSize))));
   int32_t fresh = b().new_block(), add = b().new_block();
   Reg count = b().load(ir::at(cell, 16), 8);
   int32_t same_epoch = b().new_block();
@@ -348,8 +368,10 @@ void Lowering::update_tseries(Address value, const Type& type, Operand n) {
     if (type->agg == TseriesAgg::Min || type->agg == TseriesAgg::Max) {
       int32_t take = b().new_block();
       ir::Compare less = type->is_signed ? ir::Compare::SLt : ir::Compare::Lt;
-      if (type->agg == TseriesAgg::Min) b().branch(less, n, old, take, out);
-      else b().branch(less, old, n, take, out);
+      if (type->agg == TseriesAgg::Min)
+        b().branch(less, n, old, take, out);
+      else
+        b().branch(less, old, n, take, out);
       b().start(take);
       b().store(ir::at(cell, 8), 8, n);
     } else {
@@ -360,7 +382,8 @@ void Lowering::update_tseries(Address value, const Type& type, Operand n) {
   b().start(out);
 }
 
-// --- functions on maps ----------------------------------------------------------------------------
+// --- functions on maps
+// ----------------------------------------------------------------------------
 Value Lowering::lower_delete(const std::vector<ExprPtr>& args) {
   int number = info(*args[0]).map;
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
@@ -377,7 +400,8 @@ Value Lowering::lower_delete(const std::vector<ExprPtr>& args) {
     return scalar(bool_type(), imm(1));
   }
   Address key = lower_key(map, args.size() == 2 ? *args[1] : *own_key);
-  Reg result = b().call(BPF_FUNC_map_delete_elem, {reg(b().map_pointer(image_.script_map(number))), reg(b().address_of(key))});
+  Reg result = b().call(BPF_FUNC_map_delete_elem, {reg(b().map_pointer(image_.script_map(number))),
+                                                   reg(b().address_of(key))});
   Reg shifted = b().alu(ir::Alu::Shr, reg(result), imm(63));  // 1 when negative
   return scalar(bool_type(), reg(b().alu(ir::Alu::Xor, reg(shifted), imm(1))));
 }
@@ -407,8 +431,10 @@ Value Lowering::lower_find(const std::vector<ExprPtr>& args) {
   b().assign(result, imm(0));
   b().branch(ir::Compare::Ne, reg(found), imm(0), present, done);
   b().start(present);
-  Value value = is_aggregation(map.value) ? sum_over_cpus(map, number, key)
-                                          : read({.type = map.value, .space = AddressSpace::Bpf, .address = ir::at(found)});
+  Value value =
+      is_aggregation(map.value)
+          ? sum_over_cpus(map, number, key)
+          : read({.type = map.value, .space = AddressSpace::Bpf, .address = ir::at(found)});
   store_variable(info(*args[2]).variable, value);
   b().assign(result, imm(1));
   b().jump(done);
@@ -423,16 +449,20 @@ Value Lowering::lower_len(const Expr& arg) {
     return scalar(int_type(8, true), reg(b().load(stack.address, 4)));
   }
   int number = info(arg).map;
-  if (image_.checked().maps[static_cast<size_t>(number)].is_scalar != false) return scalar(int_type(8, true), imm(1));
+  if (image_.checked().maps[static_cast<size_t>(number)].is_scalar != false)
+    return scalar(int_type(8, true), imm(1));
   int32_t function = static_cast<int32_t>(program_.functions.size());
-  program_.functions.push_back({.name = program_.name + "_count" + std::to_string(function), .params = 4, .parent = b().function()});
+  program_.functions.push_back({.name = program_.name + "_count" + std::to_string(function),
+                                .params = 4,
+                                .parent = b().function()});
   ir::Builder empty(program_, function);
   empty.finish();
   Address context = temp(8);
   b().store(context, 8, imm(0));
   program_.slots[static_cast<size_t>(context.slot)].place = ir::Place::Stack;
-  Reg n = b().call(BPF_FUNC_for_each_map_elem, {reg(b().map_pointer(image_.script_map(number))), reg(b().callback(function)),
-                                                 reg(b().address_of(context)), imm(0)});
+  Reg n = b().call(BPF_FUNC_for_each_map_elem,
+                   {reg(b().map_pointer(image_.script_map(number))), reg(b().callback(function)),
+                    reg(b().address_of(context)), imm(0)});
   return scalar(int_type(8, true), reg(n));
 }
 

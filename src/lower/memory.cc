@@ -46,13 +46,15 @@ void Lowering::check_read(Reg result, int64_t helper) {
 }
 
 int64_t Lowering::read_helper(AddressSpace space, bool is_string) const {
-  if (space == AddressSpace::User) return is_string ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_user;
+  if (space == AddressSpace::User)
+    return is_string ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_user;
   return is_string ? BPF_FUNC_probe_read_kernel_str : BPF_FUNC_probe_read_kernel;
 }
 
 // An address of unknown origin: kernel addresses have the top bit set on every 64-bit machine
 // that Linux runs on.
-void Lowering::by_space(AddressSpace space, Operand address, const std::function<void(AddressSpace)>& read) {
+void Lowering::by_space(AddressSpace space, Operand address,
+                        const std::function<void(AddressSpace)>& read) {
   if (space != AddressSpace::None) return read(space);
   int32_t kernel = b().new_block(), user = b().new_block(), done = b().new_block();
   b().branch(ir::Compare::SLt, address, imm(0), kernel, user);
@@ -96,7 +98,8 @@ ir::Operand Lowering::read_scalar(const Location& from) {
   if (from.bit_size) {
     int64_t up = 64 - from.bit_offset - from.bit_size;
     value = reg(b().alu(ir::Alu::Shl, value, imm(up)));
-    return reg(b().alu(is_signed(from.type) ? ir::Alu::Sar : ir::Alu::Shr, value, imm(64 - from.bit_size)));
+    return reg(b().alu(is_signed(from.type) ? ir::Alu::Sar : ir::Alu::Shr, value,
+                       imm(64 - from.bit_size)));
   }
   return is_signed(from.type) && size < 8 ? narrow(value, from.type) : value;
 }
@@ -122,10 +125,12 @@ static uint32_t step_at(uint32_t offset, uint32_t remaining) {
   return 1;
 }
 
-void Lowering::in_steps(std::initializer_list<Address> places, uint32_t size, const std::function<void(uint32_t, uint32_t)>& visit) {
+void Lowering::in_steps(std::initializer_list<Address> places, uint32_t size,
+                        const std::function<void(uint32_t, uint32_t)>& visit) {
   for (uint32_t done = 0, step; done < size; done += step) {
     step = 8;
-    for (const Address& place : places) step = std::min(step, step_at(static_cast<uint32_t>(place.offset) + done, size - done));
+    for (const Address& place : places)
+      step = std::min(step, step_at(static_cast<uint32_t>(place.offset) + done, size - done));
     visit(done, step);
   }
 }
@@ -133,10 +138,13 @@ void Lowering::in_steps(std::initializer_list<Address> places, uint32_t size, co
 void Lowering::copy(Address to, Address from, uint32_t size) {
   if (to == from) return;
   if (size > kMostInline) {
-    b().call(BPF_FUNC_probe_read_kernel, {reg(b().address_of(to)), imm(size), reg(b().address_of(from))});
+    b().call(BPF_FUNC_probe_read_kernel,
+             {reg(b().address_of(to)), imm(size), reg(b().address_of(from))});
     return;
   }
-  in_steps({to, from}, size, [&](uint32_t at, uint32_t step) { b().store(to + at, step, reg(b().load(from + at, step))); });
+  in_steps({to, from}, size, [&](uint32_t at, uint32_t step) {
+    b().store(to + at, step, reg(b().load(from + at, step)));
+  });
 }
 
 void Lowering::zero(Address to, uint32_t size) {
@@ -167,7 +175,8 @@ void Lowering::store_fields(const Value& value, Address to, const Type& type) {
   if (used < type->size) zero(to, type->size);
   for (const Field& field : type->fields) {
     const Field* from = find_field(value.type, field.name);
-    Location source{.type = from->type, .space = AddressSpace::Bpf, .address = value.address + from->offset};
+    Location source{
+        .type = from->type, .space = AddressSpace::Bpf, .address = value.address + from->offset};
     store(read(source), to + field.offset, field.type);
   }
 }

@@ -38,14 +38,16 @@ static NameTable make_signals() {
 }
 
 static NameTable make_syscalls() {
-  NameTable table{.map_name = "syscall_names", .entries = static_cast<uint32_t>(std::size(kSyscallNames))};
+  NameTable table{.map_name = "syscall_names",
+                  .entries = static_cast<uint32_t>(std::size(kSyscallNames))};
   for (const char* name : kSyscallNames) add(table, name ? name : "Unknown syscall");
   add(table, "Unknown syscall");
   return table;
 }
 
 const NameTable& name_table(Fn function) {
-  static const NameTable errors = make_errors(), signals = make_signals(), syscalls = make_syscalls();
+  static const NameTable errors = make_errors(), signals = make_signals(),
+                         syscalls = make_syscalls();
   switch (function) {
     case Fn::Strerror: return errors;
     case Fn::SignalName: return signals;

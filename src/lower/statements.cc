@@ -34,7 +34,8 @@ void Lowering::lower_stmt(const Stmt& stmt) {
     lower_block(*n);
   }
   // Temporaries of this statement are free again; those it made stay in the list.
-  for (size_t i = 0; i < temps_.size(); i++) temps_[i].is_used = i < before.size() && before[i].is_used;
+  for (size_t i = 0; i < temps_.size(); i++)
+    temps_[i].is_used = i < before.size() && before[i].is_used;
 }
 
 // In a loop body: note that the whole probe ends, then stop the loop.
@@ -45,8 +46,10 @@ void Lowering::lower_return() {
 
 void Lowering::lower_let(const Stmt& stmt, const Let& let) {
   int variable = instance_.declares.at(&stmt);
-  if (let.value) store_variable(variable, *let.value);
-  else zero_variable(variable);
+  if (let.value)
+    store_variable(variable, *let.value);
+  else
+    zero_variable(variable);
 }
 
 void Lowering::lower_assign(const Assign& assign) {
@@ -58,8 +61,10 @@ void Lowering::lower_assign(const Assign& assign) {
   if (std::holds_alternative<Variable>(assign.target->node))
     return store_variable(info(*assign.target).variable, *assign.value);
   const Builtin* builtin = info(*assign.value).builtin;
-  if (builtin && builtin->has(kAggregation)) update_aggregation(*assign.target, *assign.value);
-  else store_map(*assign.target, *assign.value);
+  if (builtin && builtin->has(kAggregation))
+    update_aggregation(*assign.target, *assign.value);
+  else
+    store_map(*assign.target, *assign.value);
 }
 
 // $x op= e and @x[k] op= e.
@@ -69,8 +74,11 @@ void Lowering::lower_compound(const Assign& assign) {
     int variable = info(*assign.target).variable;
     const Type& type = image_.checked().variables[static_cast<size_t>(variable)].type;
     Value old = load_variable(variable);
-    if (is(type, Kind::Pointer)) right = reg(b().alu(ir::Alu::Mul, right, imm(std::max(1u, type->element->size))));
-    return store_variable(variable, lower_arithmetic(assign.op, is(type, Kind::Pointer) ? int_type(8, false) : type, old.operand, right));
+    if (is(type, Kind::Pointer))
+      right = reg(b().alu(ir::Alu::Mul, right, imm(std::max(1u, type->element->size))));
+    return store_variable(
+        variable, lower_arithmetic(assign.op, is(type, Kind::Pointer) ? int_type(8, false) : type,
+                                   old.operand, right));
   }
   const Type& type = image_.checked().maps[static_cast<size_t>(info(*assign.target).map)].value;
   change_map(*assign.target, [&](Address value) {
@@ -85,8 +93,10 @@ void Lowering::lower_compound(const Assign& assign) {
   });
 }
 
-void Lowering::lower_if(const Expr& condition, const Block& then, const Block& otherwise, bool is_comptime) {
-  if (is_comptime || info(condition).value) return lower_block(*info(condition).value ? then : otherwise);
+void Lowering::lower_if(const Expr& condition, const Block& then, const Block& otherwise,
+                        bool is_comptime) {
+  if (is_comptime || info(condition).value)
+    return lower_block(*info(condition).value ? then : otherwise);
   bool has_else = !otherwise.stmts.empty();
   int32_t yes = b().new_block(), no = b().new_block();
   int32_t done = has_else ? b().new_block() : no;
@@ -119,7 +129,8 @@ void Lowering::lower_condition(const Expr& condition, int32_t then, int32_t othe
       return b().branch(comparison(*n), left, right, then, otherwise);
     }
   }
-  if (auto* n = std::get_if<Unary>(&condition.node); n && n->op == UnaryOp::Not && !info(condition).value)
+  if (auto* n = std::get_if<Unary>(&condition.node);
+      n && n->op == UnaryOp::Not && !info(condition).value)
     return lower_condition(*n->operand, otherwise, then);
   b().branch(ir::Compare::Ne, lower_scalar(condition), imm(0), then, otherwise);
 }

@@ -13,7 +13,8 @@
 
 namespace flowtap {
 
-// --- literals -------------------------------------------------------------------------------------
+// --- literals
+// -------------------------------------------------------------------------------------
 void Lowering::store_text(Address to, uint32_t size, const std::string& text) {
   std::string bytes = text.substr(0, size);
   bytes.resize(size, '\0');
@@ -34,12 +35,14 @@ Value Lowering::text_value(const std::string& text) {
   return memory(string_type(size), to);
 }
 
-// --- comparing ------------------------------------------------------------------------------------
-// Goes to `different` at the first difference.
+// --- comparing
+// ------------------------------------------------------------------------------------ Goes to
+// `different` at the first difference.
 void Lowering::equal_memory(Address left, Address right, uint32_t size, int32_t different) {
   in_steps({left, right}, size, [&](uint32_t at, uint32_t step) {
     int32_t next = b().new_block();
-    b().branch(ir::Compare::Eq, reg(b().load(left + at, step)), reg(b().load(right + at, step)), next, different);
+    b().branch(ir::Compare::Eq, reg(b().load(left + at, step)), reg(b().load(right + at, step)),
+               next, different);
     b().start(next);
   });
 }
@@ -57,7 +60,8 @@ ir::Operand Lowering::equal_bytes(const Value& text, const std::string& literal)
     uint64_t word = 0;
     std::memcpy(&word, bytes.data() + at, step);
     int32_t next = b().new_block();
-    b().branch(ir::Compare::Eq, reg(b().load(text.address + at, step)), imm(static_cast<int64_t>(word)), next, different);
+    b().branch(ir::Compare::Eq, reg(b().load(text.address + at, step)),
+               imm(static_cast<int64_t>(word)), next, different);
     b().start(next);
   });
   b().assign(result, imm(1));
@@ -73,9 +77,12 @@ ir::Operand Lowering::equal_bytes(const Value& text, const std::string& literal)
 ir::Operand Lowering::compare_values(const Value& left, const Value& right) {
   bool is_text = is(left.type, Kind::String);
   uint32_t size = is_text ? std::max(left.type->size, right.type->size) : left.type->size;
-  Type common = is_text ? string_type(size) : left.type->size >= right.type->size ? left.type : right.type;
+  Type common = is_text                               ? string_type(size)
+                : left.type->size >= right.type->size ? left.type
+                                                      : right.type;
   auto in_layout = [&](const Value& value) {
-    if (value.type->size == common->size && !is(common, Kind::Tuple) && !is(common, Kind::Record)) return value.address;
+    if (value.type->size == common->size && !is(common, Kind::Tuple) && !is(common, Kind::Record))
+      return value.address;
     Address room = temp(common->size);
     store(value, room, common);
     return room;
@@ -93,11 +100,13 @@ ir::Operand Lowering::compare_values(const Value& left, const Value& right) {
   return reg(result);
 }
 
-// --- str() and buf() ------------------------------------------------------------------------------
-// Reads a NUL-terminated string; answers the helper's result: its length with the NUL, or an
-// error. When the text fills the room, one more byte tells whether it was cut: then the last
-// byte is kept too, and a string without a NUL is how readers know.
-ir::Reg Lowering::read_string(Address to, uint32_t size, Operand length, Operand from, AddressSpace space) {
+// --- str() and buf()
+// ------------------------------------------------------------------------------ Reads a
+// NUL-terminated string; answers the helper's result: its length with the NUL, or an error. When
+// the text fills the room, one more byte tells whether it was cut: then the last byte is kept too,
+// and a string without a NUL is how readers know.
+ir::Reg Lowering::read_string(Address to, uint32_t size, Operand length, Operand from,
+                              AddressSpace space) {
   Reg got = b().new_reg();
   by_space(space, from, [&](AddressSpace where) {
     int64_t helper = read_helper(where, true);
@@ -119,7 +128,8 @@ ir::Reg Lowering::read_string(Address to, uint32_t size, Operand length, Operand
   return got;
 }
 
-void Lowering::lower_str(const Expr& expr, const std::vector<ExprPtr>& args, Address to, const Type& type) {
+void Lowering::lower_str(const Expr& expr, const std::vector<ExprPtr>& args, Address to,
+                         const Type& type) {
   Type from = type_of(*args[0]);
   if (!is_scalar(from)) {  // a string or char array already
     Value text = lower(*args[0]);
@@ -134,7 +144,9 @@ void Lowering::lower_str(const Expr& expr, const std::vector<ExprPtr>& args, Add
   } else {
     const ProbeRow& row = probe_row(instance_.kind);
     bool unknown = row.has(kRunByFlowtap) || row.program == ProgramType::PerfEvent;
-    space = row.has(kUserSpace) ? AddressSpace::User : unknown ? AddressSpace::None : AddressSpace::Kernel;
+    space = row.has(kUserSpace) ? AddressSpace::User
+            : unknown           ? AddressSpace::None
+                                : AddressSpace::Kernel;
   }
   Operand address = lower_scalar(*args[0]);
   Operand length = imm(size);
@@ -168,7 +180,8 @@ void Lowering::lower_str(const Expr& expr, const std::vector<ExprPtr>& args, Add
   });
 }
 
-void Lowering::lower_buf(const Expr& expr, const std::vector<ExprPtr>& args, Address to, const Type& type) {
+void Lowering::lower_buf(const Expr& expr, const std::vector<ExprPtr>& args, Address to,
+                         const Type& type) {
   Type from = type_of(*args[0]);
   uint32_t size = std::min(type->size, info(expr).type->size) - kBufferHeader;
   Operand wanted = args.size() > 1 ? lower_scalar(*args[1]) : imm(from->size);
@@ -176,7 +189,9 @@ void Lowering::lower_buf(const Expr& expr, const std::vector<ExprPtr>& args, Add
   Location source;
   if (is_scalar(from)) {
     Operand address = lower_scalar(*args[0]);
-    AddressSpace space = is(from, Kind::Pointer) ? from->space : probe_row(instance_.kind).has(kUserSpace) ? AddressSpace::User : AddressSpace::None;
+    AddressSpace space = is(from, Kind::Pointer)                     ? from->space
+                         : probe_row(instance_.kind).has(kUserSpace) ? AddressSpace::User
+                                                                     : AddressSpace::None;
     source = {.type = from, .space = space, .address = ir::at(b().in_reg(address))};
   } else if (std::optional<Location> location = location_of(*args[0])) {
     source = *location;
@@ -197,15 +212,19 @@ void Lowering::lower_buf(const Expr& expr, const std::vector<ExprPtr>& args, Add
   b().start(done);
   b().store(to, 4, reg(length));
   Operand address = reg(b().address_of(source.address));
-  AddressSpace space = source.space == AddressSpace::Bpf || source.space == AddressSpace::Context ? AddressSpace::Kernel : source.space;
+  AddressSpace space = source.space == AddressSpace::Bpf || source.space == AddressSpace::Context
+                           ? AddressSpace::Kernel
+                           : source.space;
   by_space(space, address, [&](AddressSpace where) {
     int64_t helper = read_helper(where, false);
-    check_read(b().call(helper, {reg(b().address_of(to + kBufferHeader)), reg(length), address}), helper);
+    check_read(b().call(helper, {reg(b().address_of(to + kBufferHeader)), reg(length), address}),
+               helper);
   });
 }
 
-// --- stacks ---------------------------------------------------------------------------------------
-// | u32 frames | u32 pid | u64 frames ... |; the helper zeroes what it does not fill.
+// --- stacks
+// --------------------------------------------------------------------------------------- | u32
+// frames | u32 pid | u64 frames ... |; the helper zeroes what it does not fill.
 void Lowering::lower_stack(const Expr& expr, Address to) {
   const Type& type = info(expr).type;
   bool is_user = is(type, Kind::UStack);
@@ -213,7 +232,8 @@ void Lowering::lower_stack(const Expr& expr, Address to) {
   uint32_t frame = by_build_id ? kBuildIdFrameSize : kStackFrameSize;
   uint32_t room = type->stack_limit * frame;
   int64_t flags = (is_user ? BPF_F_USER_STACK : 0) | (by_build_id ? BPF_F_USER_BUILD_ID : 0);
-  Reg bytes = b().call(BPF_FUNC_get_stack, {reg(ctx()), reg(b().address_of(to + kStackHeader)), imm(room), imm(flags)});
+  Reg bytes = b().call(BPF_FUNC_get_stack,
+                       {reg(ctx()), reg(b().address_of(to + kStackHeader)), imm(room), imm(flags)});
   Reg count = b().new_reg();
   int32_t failed = b().new_block(), good = b().new_block(), done = b().new_block();
   b().branch(ir::Compare::SLt, reg(bytes), imm(0), failed, good);
@@ -227,12 +247,14 @@ void Lowering::lower_stack(const Expr& expr, Address to) {
   b().start(done);
   b().store(to, 4, reg(count));
   Operand pid = imm(0);
-  if (is_user) pid = reg(b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32)));
+  if (is_user)
+    pid = reg(b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32)));
   b().store(to + kStackPid, 4, pid);
 }
 
-// --- addresses ------------------------------------------------------------------------------------
-// | u32 4 or 16 | u32 0 | 16 bytes |
+// --- addresses
+// ------------------------------------------------------------------------------------ | u32 4 or
+// 16 | u32 0 | 16 bytes |
 void Lowering::lower_ntop(const std::vector<ExprPtr>& args, Address to) {
   const Expr& address = *args.back();
   Type from = type_of(address);
@@ -244,9 +266,14 @@ void Lowering::lower_ntop(const std::vector<ExprPtr>& args, Address to) {
   }
   uint32_t size = is(from, Kind::Pointer) ? from->element->size : from->size;
   Location source;
-  if (is(from, Kind::Pointer)) source = {.type = from->element, .space = from->space, .address = ir::at(b().in_reg(lower_scalar(address)))};
-  else if (std::optional<Location> location = location_of(address)) source = *location;
-  else source = {.type = from, .space = AddressSpace::Bpf, .address = lower(address).address};
+  if (is(from, Kind::Pointer))
+    source = {.type = from->element,
+              .space = from->space,
+              .address = ir::at(b().in_reg(lower_scalar(address)))};
+  else if (std::optional<Location> location = location_of(address))
+    source = *location;
+  else
+    source = {.type = from, .space = AddressSpace::Bpf, .address = lower(address).address};
   b().store(to, 4, imm(size));
   read_bytes(to + kInetAddress, size, source);
 }
@@ -254,23 +281,31 @@ void Lowering::lower_ntop(const std::vector<ExprPtr>& args, Address to) {
 void Lowering::lower_macaddr(const Expr& arg, Address to) {
   Type from = type_of(arg);
   Location source;
-  if (is(from, Kind::Pointer)) source = {.type = from->element, .space = from->space, .address = ir::at(b().in_reg(lower_scalar(arg)))};
-  else if (std::optional<Location> location = location_of(arg)) source = *location;
-  else source = {.type = from, .space = AddressSpace::Bpf, .address = lower(arg).address};
+  if (is(from, Kind::Pointer))
+    source = {.type = from->element,
+              .space = from->space,
+              .address = ir::at(b().in_reg(lower_scalar(arg)))};
+  else if (std::optional<Location> location = location_of(arg))
+    source = *location;
+  else
+    source = {.type = from, .space = AddressSpace::Bpf, .address = lower(arg).address};
   read_bytes(to, kMacSize, source);
 }
 
-// --- functions on strings -------------------------------------------------------------------------
-// The helper that reads strings also measures them: it copies our own memory onto a spare room.
+// --- functions on strings
+// ------------------------------------------------------------------------- The helper that reads
+// strings also measures them: it copies our own memory onto a spare room.
 Value Lowering::lower_strlen(const Expr& arg) {
-  if (info(arg).text) return scalar(int_type(8, false), imm(static_cast<int64_t>(info(arg).text->size())));
+  if (info(arg).text)
+    return scalar(int_type(8, false), imm(static_cast<int64_t>(info(arg).text->size())));
   Value text = lower(arg);
   uint32_t size = text.type->size + 1;  // one more, so that a cut string is measured whole
   Address room = temp(size);
   Address copied = temp(size);
   copy(copied, text.address, text.type->size);
   b().store(copied + text.type->size, 1, imm(0));
-  Reg with_nul = b().call(BPF_FUNC_probe_read_kernel_str, {reg(b().address_of(room)), imm(size), reg(b().address_of(copied))});
+  Reg with_nul = b().call(BPF_FUNC_probe_read_kernel_str,
+                          {reg(b().address_of(room)), imm(size), reg(b().address_of(copied))});
   return scalar(int_type(8, false), reg(b().alu(ir::Alu::Sub, reg(with_nul), imm(1))));
 }
 
@@ -304,7 +339,8 @@ void Lowering::lower_str_concat(const std::vector<ExprPtr>& args, Address to, co
   Value left = lower(*args[0]), right = lower(*args[1]);
   zero(to, type->size);
   uint32_t first = std::min(left.type->size, type->size);
-  Reg with_nul = b().call(BPF_FUNC_probe_read_kernel_str, {reg(b().address_of(to)), imm(first), reg(b().address_of(left.address))});
+  Reg with_nul = b().call(BPF_FUNC_probe_read_kernel_str,
+                          {reg(b().address_of(to)), imm(first), reg(b().address_of(left.address))});
   int32_t measured = b().new_block(), done = b().new_block();
   Reg length = b().alu(ir::Alu::Sub, reg(with_nul), imm(1));
   b().branch(ir::Compare::Lt, reg(length), imm(first), measured, done);
@@ -312,7 +348,8 @@ void Lowering::lower_str_concat(const std::vector<ExprPtr>& args, Address to, co
   // What is left after the longest possible first part must hold the second.
   uint32_t room = std::min(right.type->size, type->size - first + 1);
   Reg rest = b().alu(ir::Alu::Add, reg(b().address_of(to)), reg(length));
-  b().call(BPF_FUNC_probe_read_kernel_str, {reg(rest), imm(room), reg(b().address_of(right.address))});
+  b().call(BPF_FUNC_probe_read_kernel_str,
+           {reg(rest), imm(room), reg(b().address_of(right.address))});
   b().jump(done);
   b().start(done);
 }
@@ -330,7 +367,9 @@ Value Lowering::lower_search(const Expr& expr, const std::vector<ExprPtr>& args,
   b().store(found, 8, imm(-1));
 
   int32_t number = static_cast<int32_t>(program_.functions.size());
-  program_.functions.push_back({.name = program_.name + "_search" + std::to_string(number), .params = 2, .parent = b().function()});
+  program_.functions.push_back({.name = program_.name + "_search" + std::to_string(number),
+                                .params = 2,
+                                .parent = b().function()});
   ir::Builder body(program_, number);
   body.set_span(expr.span);
   Reg index = body.param(0), context = body.param(1);
@@ -344,7 +383,8 @@ Value Lowering::lower_search(const Expr& expr, const std::vector<ExprPtr>& args,
     int32_t compare = body.new_block(), next = body.new_block();
     body.branch(ir::Compare::Eq, reg(want), imm(0), hit, compare);
     body.start(compare);
-    body.branch(ir::Compare::Eq, reg(want), reg(body.load(ir::at(text, static_cast<int32_t>(i)), 1)), next, miss);
+    body.branch(ir::Compare::Eq, reg(want),
+                reg(body.load(ir::at(text, static_cast<int32_t>(i)), 1)), next, miss);
     body.start(next);
   }
   body.jump(hit);
@@ -377,7 +417,8 @@ void Lowering::lower_name(const Expr& arg, Fn which, Address to) {
   b().assign(index, number);
   b().jump(done);
   b().start(done);
-  Reg entry = b().alu(ir::Alu::Add, reg(b().map_value(map)), reg(b().alu(ir::Alu::Mul, reg(index), imm(kNameSize))));
+  Reg entry = b().alu(ir::Alu::Add, reg(b().map_value(map)),
+                      reg(b().alu(ir::Alu::Mul, reg(index), imm(kNameSize))));
   copy(to, ir::at(entry), kNameSize);
 }
 

@@ -9,7 +9,9 @@ ir::Address Lowering::frame_cell(int cell) {
   return in_callback_ ? ir::at(frame_base_, cell * 8) : ir::in_slot(frame_slot_, cell * 8);
 }
 
-ir::Address Lowering::range_start(int variable) { return frame_cell(homes_.at(variable).start_cell); }
+ir::Address Lowering::range_start(int variable) {
+  return frame_cell(homes_.at(variable).start_cell);
+}
 
 ir::Address Lowering::variable_address(int variable) {
   const VariableInfo& declared = image_.checked().variables[static_cast<size_t>(variable)];
@@ -42,8 +44,10 @@ void Lowering::store_variable(int variable, const Expr& value) {
 
 void Lowering::zero_variable(int variable) {
   const Type& type = image_.checked().variables[static_cast<size_t>(variable)].type;
-  if (is_scalar(type)) store_variable(variable, scalar(type, imm(0)));
-  else zero(variable_address(variable), type->size);
+  if (is_scalar(type))
+    store_variable(variable, scalar(type, imm(0)));
+  else
+    zero(variable_address(variable), type->size);
 }
 
 Value Lowering::load_variable(int variable) {

@@ -17,7 +17,8 @@ namespace {
 
 class Expander {
  public:
-  Expander(const AttachSpec& spec, const Target& target, const CheckOptions& options, Diagnostics& diagnostics)
+  Expander(const AttachSpec& spec, const Target& target, const CheckOptions& options,
+           Diagnostics& diagnostics)
       : spec_(spec), target_(target), options_(options), diagnostics_(diagnostics) {}
 
   std::vector<AttachPoint> run() {
@@ -37,11 +38,14 @@ class Expander {
   size_t count() const { return spec_.parts.size() - 1; }
   const std::string& part(size_t i) const { return spec_.parts[i]; }
 
-  Diagnostic& error(std::string message) { return diagnostics_.error(spec_.span, std::move(message)); }
+  Diagnostic& error(std::string message) {
+    return diagnostics_.error(spec_.span, std::move(message));
+  }
 
   bool expect_parts(const ProbeRow& row, size_t least, size_t most) {
     if (count() >= least && count() <= most) return true;
-    std::string wanted = least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
+    std::string wanted =
+        least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
     error(fmt::format("a {} probe takes {} part{} after its name, found {}", row.name, wanted,
                       most == 1 ? "" : "s", count()))
         .with_hint(fmt::format("write it as '{}'", row.forms));
@@ -57,16 +61,19 @@ class Expander {
     std::vector<std::string> names;
     for (const ProbeRow& row : all_probe_kinds()) names.emplace_back(row.name);
     Diagnostic& report = error(fmt::format("'{}' is not a kind of probe", part(0)));
-    if (std::optional<std::string> near = nearest(part(0), names)) report.with_hint(fmt::format("did you mean '{}'?", *near));
+    if (std::optional<std::string> near = nearest(part(0), names))
+      report.with_hint(fmt::format("did you mean '{}'?", *near));
   }
 
   // `*:sched_switch`: every kind that can take what follows.
   std::vector<AttachPoint> expand_every_kind() {
-    bool is_user = options_.pid || (spec_.parts.size() > 1 && part(1).find('/') != std::string::npos);
+    bool is_user =
+        options_.pid || (spec_.parts.size() > 1 && part(1).find('/') != std::string::npos);
     for (const ProbeRow& row : all_probe_kinds()) {
-      bool fits = is_user ? row.kind == ProbeKind::Uprobe || row.kind == ProbeKind::Usdt
-                          : row.kind == ProbeKind::Tracepoint || row.kind == ProbeKind::RawTracepoint ||
-                                row.kind == ProbeKind::Kprobe || row.kind == ProbeKind::Fentry;
+      bool fits = is_user
+                      ? row.kind == ProbeKind::Uprobe || row.kind == ProbeKind::Usdt
+                      : row.kind == ProbeKind::Tracepoint || row.kind == ProbeKind::RawTracepoint ||
+                            row.kind == ProbeKind::Kprobe || row.kind == ProbeKind::Fentry;
       if (fits && glob_match(part(0), row.name)) expand_kind(row);
     }
     return std::move(points_);
@@ -195,7 +202,8 @@ class Expander {
       return;
     }
     if (!number || *number <= 0) {
-      error(fmt::format("the rate of a {} probe must be a positive number, found '{}'", row.name, part(2)));
+      error(fmt::format("the rate of a {} probe must be a positive number, found '{}'", row.name,
+                        part(2)));
       return;
     }
     AttachPoint& point = add(row.kind, fmt::format("{}:{}:{}", row.name, part(1), *number));
@@ -210,7 +218,8 @@ class Expander {
     std::optional<int64_t> number = parse_number(text.substr(0, unit_at));
     std::optional<uint64_t> unit = unit_at == text.size() ? 1 : unit_ns(text.substr(unit_at));
     if (!number || *number < 0 || !unit) {
-      error(fmt::format("'{}' is not a length of time", text)).with_hint(fmt::format("write it as '{}' or '{}:10ms'", row.forms, row.name));
+      error(fmt::format("'{}' is not a length of time", text))
+          .with_hint(fmt::format("write it as '{}' or '{}:10ms'", row.forms, row.name));
       return;
     }
     uint64_t ns = static_cast<uint64_t>(*number) * *unit;
@@ -223,22 +232,29 @@ class Expander {
 
   void expand_event(const ProbeRow& row, std::span<const PerfEventName> events) {
     if (!expect_parts(row, 1, 2)) return;
-    auto is_named = [&](const PerfEventName& e) { return e.name == part(1) || (!e.alias.empty() && e.alias == part(1)); };
+    auto is_named = [&](const PerfEventName& e) {
+      return e.name == part(1) || (!e.alias.empty() && e.alias == part(1));
+    };
     auto found = std::find_if(events.begin(), events.end(), is_named);
     if (found == events.end()) {
       std::vector<std::string> names;
       for (const PerfEventName& e : events) names.emplace_back(e.name);
       Diagnostic& report = error(fmt::format("'{}' is not a {} event", part(1), row.name));
-      if (auto near = nearest(part(1), names)) report.with_hint(fmt::format("did you mean '{}'?", *near));
+      if (auto near = nearest(part(1), names))
+        report.with_hint(fmt::format("did you mean '{}'?", *near));
       return;
     }
     bool has_count = count() == 2 && !part(2).empty();
-    std::optional<int64_t> period = has_count ? parse_number(part(2)) : std::optional<int64_t>(static_cast<int64_t>(found->default_period));
+    std::optional<int64_t> period =
+        has_count ? parse_number(part(2))
+                  : std::optional<int64_t>(static_cast<int64_t>(found->default_period));
     if (!period || *period <= 0) {
-      error(fmt::format("the count of a {} probe must be a positive number, found '{}'", row.name, part(2)));
+      error(fmt::format("the count of a {} probe must be a positive number, found '{}'", row.name,
+                        part(2)));
       return;
     }
-    AttachPoint& point = add(row.kind, fmt::format("{}:{}:{}", row.name, part(1), has_count ? part(2) : ""));
+    AttachPoint& point =
+        add(row.kind, fmt::format("{}:{}:{}", row.name, part(1), has_count ? part(2) : ""));
     point.period = static_cast<uint64_t>(*period);
     point.perf_config = found->config;
   }
@@ -247,7 +263,8 @@ class Expander {
     if (!expect_parts(row, 3, 3)) return;
     std::optional<int64_t> address = parse_number(part(1));
     std::optional<int64_t> length = parse_number(part(2));
-    if (!address || *address == 0) return void(error(fmt::format("'{}' is not an address", part(1))));
+    if (!address || *address == 0)
+      return void(error(fmt::format("'{}' is not an address", part(1))));
     if (!length || (*length != 1 && *length != 2 && *length != 4 && *length != 8))
       return void(error("the length of a watchpoint must be 1, 2, 4 or 8"));
     std::string mode = part(3);
@@ -255,7 +272,8 @@ class Expander {
     bool repeats = std::adjacent_find(mode.begin(), mode.end()) != mode.end();
     if (mode.empty() || repeats || mode.find_first_not_of("rwx") != std::string::npos)
       return void(error("the mode of a watchpoint must be made of 'r', 'w' and 'x'"));
-    AttachPoint& point = add(row.kind, fmt::format("{}:{}:{}:{}", row.name, part(1), part(2), part(3)));
+    AttachPoint& point =
+        add(row.kind, fmt::format("{}:{}:{}:{}", row.name, part(1), part(2), part(3)));
     point.address = static_cast<uint64_t>(*address);
     point.length = static_cast<uint32_t>(*length);
     point.mode = mode;
@@ -266,8 +284,10 @@ class Expander {
     std::vector<std::string> known = target_.iterators();
     if (std::find(known.begin(), known.end(), part(1)) == known.end()) {
       Diagnostic& report = error(fmt::format("this kernel has no iterator '{}'", part(1)));
-      if (auto near = nearest(part(1), known)) report.with_hint(fmt::format("did you mean '{}'?", *near));
-      else report.with_hint("list them with: -l 'iter:*'");
+      if (auto near = nearest(part(1), known))
+        report.with_hint(fmt::format("did you mean '{}'?", *near));
+      else
+        report.with_hint("list them with: -l 'iter:*'");
       return;
     }
     AttachPoint& point = add(row.kind, fmt::format("{}:{}", row.name, part(1)));
@@ -290,20 +310,25 @@ class Expander {
     std::string function = part(count());
     uint64_t offset = 0;
     if (!is_cpp && !split_offset(function, offset)) return;
-    if (offset && row.kind == ProbeKind::Uretprobe) return void(error("a uretprobe takes no offset: a function returns as a whole"));
-    for (const std::string& path : find_binaries()) expand_in_binary(row, path, function, offset, is_cpp);
+    if (offset && row.kind == ProbeKind::Uretprobe)
+      return void(error("a uretprobe takes no offset: a function returns as a whole"));
+    for (const std::string& path : find_binaries())
+      expand_in_binary(row, path, function, offset, is_cpp);
   }
 
-  void expand_in_binary(const ProbeRow& row, const std::string& path, const std::string& function, uint64_t offset,
-                        bool is_cpp) {
+  void expand_in_binary(const ProbeRow& row, const std::string& path, const std::string& function,
+                        uint64_t offset, bool is_cpp) {
     Result<std::vector<UserFunction>> functions = target_.user_functions(path);
     if (!functions.ok()) return void(error(functions.error().message()));
-    if (std::optional<int64_t> address = parse_number(function)) return add_address(row, path, static_cast<uint64_t>(*address), *functions);
+    if (std::optional<int64_t> address = parse_number(function))
+      return add_address(row, path, static_cast<uint64_t>(*address), *functions);
     bool found = false;
     std::vector<uint64_t> seen;
     for (const UserFunction& candidate : *functions) {
-      bool matches = is_cpp ? target_.demangled_matches(candidate.name, function) : glob_match(function, candidate.name);
-      if (!matches || std::find(seen.begin(), seen.end(), candidate.file_offset) != seen.end()) continue;
+      bool matches = is_cpp ? target_.demangled_matches(candidate.name, function)
+                            : glob_match(function, candidate.name);
+      if (!matches || std::find(seen.begin(), seen.end(), candidate.file_offset) != seen.end())
+        continue;
       seen.push_back(candidate.file_offset);
       found = true;
       add_user(row, path, candidate, offset);
@@ -312,16 +337,20 @@ class Expander {
     if (!found && !may_be_missing) report_no_function(path, function, *functions);
   }
 
-  void report_no_function(const std::string& path, const std::string& function, const std::vector<UserFunction>& functions) {
+  void report_no_function(const std::string& path, const std::string& function,
+                          const std::vector<UserFunction>& functions) {
     std::vector<std::string> names;
     for (const UserFunction& candidate : functions) names.push_back(candidate.name);
     Diagnostic& report = error(fmt::format("'{}' has no function '{}'", path, function));
-    if (auto near = nearest(function, names)) report.with_hint(fmt::format("did you mean '{}'?", *near));
+    if (auto near = nearest(function, names))
+      report.with_hint(fmt::format("did you mean '{}'?", *near));
   }
 
-  void add_user(const ProbeRow& row, const std::string& path, const UserFunction& function, uint64_t offset) {
+  void add_user(const ProbeRow& row, const std::string& path, const UserFunction& function,
+                uint64_t offset) {
     std::string suffix = offset ? fmt::format("+{}", offset) : "";
-    AttachPoint& point = add(row.kind, fmt::format("{}:{}:{}{}", row.name, path, function.name, suffix));
+    AttachPoint& point =
+        add(row.kind, fmt::format("{}:{}:{}{}", row.name, path, function.name, suffix));
     point.target = path;
     point.function = function.name;
     point.offset = offset;
@@ -330,9 +359,11 @@ class Expander {
   }
 
   // An ELF virtual address: the function that holds it tells how far the file lies from memory.
-  void add_address(const ProbeRow& row, const std::string& path, uint64_t address, const std::vector<UserFunction>& functions) {
+  void add_address(const ProbeRow& row, const std::string& path, uint64_t address,
+                   const std::vector<UserFunction>& functions) {
     for (const UserFunction& function : functions) {
-      bool holds = address >= function.address && address < function.address + std::max<uint64_t>(1, function.size);
+      bool holds = address >= function.address &&
+                   address < function.address + std::max<uint64_t>(1, function.size);
       if (!holds) continue;
       AttachPoint& point = add(row.kind, fmt::format("{}:{}:{:#x}", row.name, path, address));
       point.target = path;
@@ -356,12 +387,14 @@ class Expander {
         continue;
       }
       for (const UsdtProbe& probe : *probes)
-        if (glob_match(provider, probe.provider) && glob_match(name, probe.name)) add_usdt(row, path, probe);
+        if (glob_match(provider, probe.provider) && glob_match(name, probe.name))
+          add_usdt(row, path, probe);
     }
   }
 
   void add_usdt(const ProbeRow& row, const std::string& path, const UsdtProbe& probe) {
-    AttachPoint& point = add(row.kind, fmt::format("{}:{}:{}:{}", row.name, path, probe.provider, probe.name));
+    AttachPoint& point =
+        add(row.kind, fmt::format("{}:{}:{}:{}", row.name, path, probe.provider, probe.name));
     point.target = path;
     point.provider = probe.provider;
     point.function = probe.name;
@@ -379,8 +412,8 @@ class Expander {
 
 }  // namespace
 
-std::vector<AttachPoint> expand_attach(const AttachSpec& spec, const Target& target, const CheckOptions& options,
-                                       Diagnostics& diagnostics) {
+std::vector<AttachPoint> expand_attach(const AttachSpec& spec, const Target& target,
+                                       const CheckOptions& options, Diagnostics& diagnostics) {
   return Expander(spec, target, options, diagnostics).run();
 }
 

@@ -10,7 +10,7 @@
 namespace flowtap {
 
 // Empty when nothing matched or an error was reported.
-std::vector<AttachPoint> expand_attach(const AttachSpec& spec, const Target& target, const CheckOptions& options,
-                                       Diagnostics& diagnostics);
+std::vector<AttachPoint> expand_attach(const AttachSpec& spec, const Target& target,
+                                       const CheckOptions& options, Diagnostics& diagnostics);
 
 }  // namespace flowtap

@@ -22,8 +22,13 @@ namespace {
 
 class Checker {
  public:
-  Checker(Ast& ast, const CDeclarations& declarations, const Target& target, CheckOptions options, Diagnostics& diagnostics)
-      : ast_(ast), declarations_(declarations), target_(target), options_(std::move(options)), diagnostics_(diagnostics) {}
+  Checker(Ast& ast, const CDeclarations& declarations, const Target& target, CheckOptions options,
+          Diagnostics& diagnostics)
+      : ast_(ast),
+        declarations_(declarations),
+        target_(target),
+        options_(std::move(options)),
+        diagnostics_(diagnostics) {}
 
   CheckedProgram run() {
     program_.config = read_config(ast_, options_.environment, diagnostics_);
@@ -34,7 +39,8 @@ class Checker {
     check_map_decls();
     if (diagnostics_.has_errors()) return std::move(program_);
     program_.info.resize(ast_.next_id);
-    for (auto& instance : program_.instances) resolve_names(*instance, ast_, program_, diagnostics_);
+    for (auto& instance : program_.instances)
+      resolve_names(*instance, ast_, program_, diagnostics_);
     if (diagnostics_.has_errors()) return std::move(program_);
     Inferrer(program_, target_, *program_.types, options_, diagnostics_).run();
     check_options();
@@ -74,14 +80,20 @@ class Checker {
   }
 
   std::string missing_hint(const AttachSpec& spec) {
-    bool is_event = spec.parts.size() == 3 && (spec.parts[0] == "tracepoint" || spec.parts[0] == "t");
+    bool is_event =
+        spec.parts.size() == 3 && (spec.parts[0] == "tracepoint" || spec.parts[0] == "t");
     if (is_event) {
-      if (auto near = nearest(spec.parts[1] + ":" + spec.parts[2], target_.tracepoints(spec.parts[1], "*")))
+      if (auto near =
+              nearest(spec.parts[1] + ":" + spec.parts[2], target_.tracepoints(spec.parts[1], "*")))
         return fmt::format("did you mean 'tracepoint:{}'?", *near);
-      if (auto near = nearest(spec.parts[1] + ":" + spec.parts[2], target_.tracepoints("*", spec.parts[2])))
+      if (auto near =
+              nearest(spec.parts[1] + ":" + spec.parts[2], target_.tracepoints("*", spec.parts[2])))
         return fmt::format("did you mean 'tracepoint:{}'?", *near);
     }
-    return fmt::format("list what there is with: -l '{}:*'; missing_probes = warn in the config block lets the rest run", spec.parts[0]);
+    return fmt::format(
+        "list what there is with: -l '{}:*'; missing_probes = warn in the config block lets the "
+        "rest run",
+        spec.parts[0]);
   }
 
   // Attach points can share one program unless the code depends on which of them fired.
@@ -94,10 +106,12 @@ class Checker {
     ExprVisitor look = [&](const Expr& expr) {
       const Identifier* word = std::get_if<Identifier>(&expr.node);
       const Call* call = std::get_if<Call>(&expr.node);
-      const Builtin* builtin = word ? find_builtin(word->name) : call ? find_builtin(call->name) : nullptr;
+      const Builtin* builtin = word   ? find_builtin(word->name)
+                               : call ? find_builtin(call->name)
+                                      : nullptr;
       if (!builtin) return;
-      depends |= builtin->id == Fn::ProbeName || builtin->id == Fn::Args || builtin->id == Fn::Uaddr ||
-                 (builtin->id == Fn::ArgN && kind == ProbeKind::Usdt);
+      depends |= builtin->id == Fn::ProbeName || builtin->id == Fn::Args ||
+                 builtin->id == Fn::Uaddr || (builtin->id == Fn::ArgN && kind == ProbeKind::Usdt);
     };
     for_each_expr(probe.body, look);
     if (probe.predicate) for_each_expr(*probe.predicate, look);
@@ -119,10 +133,14 @@ class Checker {
   bool describe_context(Instance& instance, const AttachPoint& point) {
     switch (point.kind) {
       case ProbeKind::Tracepoint: return describe_tracepoint(instance, point);
-      case ProbeKind::RawTracepoint: return describe_typed(instance, point, target_.raw_tracepoint(point.function));
+      case ProbeKind::RawTracepoint:
+        return describe_typed(instance, point, target_.raw_tracepoint(point.function));
       case ProbeKind::Fentry:
-      case ProbeKind::Fexit: return describe_typed(instance, point, target_.kernel_function(point.target, point.function));
-      case ProbeKind::Iter: return describe_typed(instance, point, target_.iterator(point.function));
+      case ProbeKind::Fexit:
+        return describe_typed(instance, point,
+                              target_.kernel_function(point.target, point.function));
+      case ProbeKind::Iter:
+        return describe_typed(instance, point, target_.iterator(point.function));
       case ProbeKind::Usdt: return describe_usdt(instance, point);
       default: return true;
     }
@@ -130,7 +148,8 @@ class Checker {
 
   static Type args_type(std::vector<Field> fields) {
     TypeData data{.kind = Kind::Struct, .is_complete = true, .name = "args"};
-    for (const Field& field : fields) data.size = std::max(data.size, field.offset + field.type->size);
+    for (const Field& field : fields)
+      data.size = std::max(data.size, field.offset + field.type->size);
     data.fields = std::move(fields);
     return std::make_shared<const TypeData>(std::move(data));
   }
@@ -147,12 +166,14 @@ class Checker {
     if (!format.ok()) return report(point, format.error());
     if (point.target == "syscalls")
       for (Field& field : format->fields)
-        if (is(field.type, Kind::Pointer)) field.type = pointer_type(field.type->element, AddressSpace::User);
+        if (is(field.type, Kind::Pointer))
+          field.type = pointer_type(field.type->element, AddressSpace::User);
     instance.args = args_type(std::move(format->fields));
     return true;
   }
 
-  bool describe_typed(Instance& instance, const AttachPoint& point, const Result<FunctionSignature>& signature) {
+  bool describe_typed(Instance& instance, const AttachPoint& point,
+                      const Result<FunctionSignature>& signature) {
     if (!signature.ok()) return report(point, signature.error());
     instance.args = args_type(signature->args);
     instance.result = signature->result;
@@ -165,7 +186,8 @@ class Checker {
     Result<std::vector<UsdtProbe>> probes = target_.usdt_probes(point.target);
     if (!probes.ok()) return report(point, probes.error());
     for (const UsdtProbe& probe : *probes)
-      if (probe.provider == point.provider && probe.name == point.function && probe.file_offset == point.file_offset)
+      if (probe.provider == point.provider && probe.name == point.function &&
+          probe.file_offset == point.file_offset)
         instance.usdt_args = probe.args;
     return true;
   }
@@ -173,7 +195,10 @@ class Checker {
   // --- whole-program checks ---------------------------------------------------------------------
   void check_limits() {
     if (attach_points_ > program_.config.max_probes)
-      diagnostics_.error(ast_.probes[0].span, fmt::format("the script attaches to {} places, more than max_probes = {}", attach_points_, program_.config.max_probes))
+      diagnostics_
+          .error(ast_.probes[0].span,
+                 fmt::format("the script attaches to {} places, more than max_probes = {}",
+                             attach_points_, program_.config.max_probes))
           .with_hint("raise it in the config block: config = { max_probes = 5000 }");
     for (const auto& instance : program_.instances)
       if (instance->kind == ProbeKind::Iter && program_.instances.size() > 1) {
@@ -184,7 +209,8 @@ class Checker {
 
   void check_map_decls() {
     for (const MapDecl& decl : ast_.map_decls) {
-      bool known = decl.type == "hash" || decl.type == "lruhash" || decl.type == "percpuhash" || decl.type == "percpulruhash";
+      bool known = decl.type == "hash" || decl.type == "lruhash" || decl.type == "percpuhash" ||
+                   decl.type == "percpulruhash";
       if (!known)
         diagnostics_.error(decl.span, fmt::format("'{}' is not a type of map", decl.type))
             .with_hint("the types are hash, lruhash, percpuhash and percpulruhash");
@@ -198,8 +224,10 @@ class Checker {
     for (const ScriptOption& option : program_.options) known.push_back(option.name);
     for (const auto& [name, value] : options_.named) {
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      Diagnostic& report = diagnostics_.error({}, fmt::format("the script has no option --{}", name));
-      if (!known.empty()) report.with_hint(fmt::format("its options are: --{}", fmt::join(known, ", --")));
+      Diagnostic& report =
+          diagnostics_.error({}, fmt::format("the script has no option --{}", name));
+      if (!known.empty())
+        report.with_hint(fmt::format("its options are: --{}", fmt::join(known, ", --")));
     }
   }
 
@@ -214,14 +242,15 @@ class Checker {
 
 }  // namespace
 
-CheckedProgram check(Ast& ast, const CDeclarations& declarations, const Target& target, const CheckOptions& options,
-                     Diagnostics& diagnostics) {
+CheckedProgram check(Ast& ast, const CDeclarations& declarations, const Target& target,
+                     const CheckOptions& options, Diagnostics& diagnostics) {
   return Checker(ast, declarations, target, options, diagnostics).run();
 }
 
 std::string print_types(const CheckedProgram& program) {
   std::string out;
-  for (const VariableInfo& variable : program.variables) out += fmt::format("${}: {}\n", variable.name, type_name(variable.type));
+  for (const VariableInfo& variable : program.variables)
+    out += fmt::format("${}: {}\n", variable.name, type_name(variable.type));
   for (const MapInfo& map : program.maps) {
     std::string key = map.is_scalar == true ? "" : fmt::format("[{}]", type_name(map.key));
     out += fmt::format("{}{}: {}\n", map.name, key, type_name(map.value));

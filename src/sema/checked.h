@@ -21,12 +21,12 @@ namespace flowtap {
 // What is known of one expression; indexed by Expr::id.
 struct ExprInfo {
   Type type = unknown_type();
-  std::optional<int64_t> value;     // integer known at compile time
-  bool is_literal = false;          // ...and written as such: it adapts to the type it meets
-  std::optional<std::string> text;  // string known at compile time
-  const Builtin* builtin = nullptr; // Identifier, Call
-  int variable = -1;                // Variable
-  int map = -1;                     // MapAccess
+  std::optional<int64_t> value;      // integer known at compile time
+  bool is_literal = false;           // ...and written as such: it adapts to the type it meets
+  std::optional<std::string> text;   // string known at compile time
+  const Builtin* builtin = nullptr;  // Identifier, Call
+  int variable = -1;                 // Variable
+  int map = -1;                      // MapAccess
 };
 
 struct VariableInfo {
@@ -35,10 +35,10 @@ struct VariableInfo {
   bool only_literals = true;  // every value so far was an integer literal
   bool has_declared_type = false;
   bool is_assigned = false;
-  bool is_captured = false;   // used in a loop body that became a function of its own
-  bool is_merged = false;     // another entry stands for it
-  bool needs_zero = false;    // may be read before anything was stored in it
-  int function = 0;           // 0: the probe itself; loops count up
+  bool is_captured = false;  // used in a loop body that became a function of its own
+  bool is_merged = false;    // another entry stands for it
+  bool needs_zero = false;   // may be read before anything was stored in it
+  int function = 0;          // 0: the probe itself; loops count up
   Span span;
 };
 
@@ -60,8 +60,8 @@ struct Instance {
   ExprPtr predicate;
   Block body;
   Span span;
-  Type args;                    // Struct with the fields of `args`; null when there are none
-  Type result;                  // typed return value (fexit); null otherwise
+  Type args;    // Struct with the fields of `args`; null when there are none
+  Type result;  // typed return value (fexit); null otherwise
   int32_t attach_btf_id = 0;
   std::string attach_module;
   std::vector<UsdtArgument> usdt_args;
@@ -93,15 +93,15 @@ struct CheckedProgram {
 
 struct CheckOptions {
   bool is_unsafe = false;
-  bool allows_missing = false;     // missing_probes is not `error`
-  std::optional<int> pid;          // -p
-  std::optional<int> child_pid;    // -c
+  bool allows_missing = false;   // missing_probes is not `error`
+  std::optional<int> pid;        // -p
+  std::optional<int> child_pid;  // -c
   std::vector<std::pair<std::string, std::optional<std::string>>> named;  // --name[=value] after --
   Environment environment = [](const std::string&) { return std::nullopt; };
 };
 
-CheckedProgram check(Ast& ast, const CDeclarations& declarations, const Target& target, const CheckOptions& options,
-                     Diagnostics& diagnostics);
+CheckedProgram check(Ast& ast, const CDeclarations& declarations, const Target& target,
+                     const CheckOptions& options, Diagnostics& diagnostics);
 // The types found for variables and maps, for `-d types`.
 std::string print_types(const CheckedProgram& program);
 

@@ -19,8 +19,8 @@ using UnstableField = Unstable Config::*;
 
 struct Setting {
   const char* key;
-  std::variant<BoolField, NumberField, TextField, UnstableField, MissingProbes Config::*, StackMode Config::*,
-               UserSymbolCache Config::*>
+  std::variant<BoolField, NumberField, TextField, UnstableField, MissingProbes Config::*,
+               StackMode Config::*, UserSymbolCache Config::*>
       field;
 };
 
@@ -58,12 +58,14 @@ constexpr Renamed kRenamed[] = {{"strlen", "max_strlen"},
                                 {"map_keys_max", "max_map_keys"},
                                 {"no_cpp_demangle", "cpp_demangle"}};
 
-constexpr const char* kWithoutEffect[] = {"symbol_source", "max_type_res_iterations", "unstable_addr",
-                                          "unstable_import", "unstable_macro", "unstable_map_decl"};
-constexpr const char* kEnvironmentOnly[] = {"btf", "kernel_source", "kernel_build", "vmlinux", "color"};
+constexpr const char* kWithoutEffect[] = {"symbol_source",  "max_type_res_iterations",
+                                          "unstable_addr",  "unstable_import",
+                                          "unstable_macro", "unstable_map_decl"};
+constexpr const char* kEnvironmentOnly[] = {"btf", "kernel_source", "kernel_build", "vmlinux",
+                                            "color"};
 
-constexpr const char* kLicenses[] = {"GPL", "GPL v2", "GPL and additional rights", "Dual BSD/GPL", "Dual MIT/GPL",
-                                     "Dual MPL/GPL"};
+constexpr const char* kLicenses[] = {"GPL",          "GPL v2",       "GPL and additional rights",
+                                     "Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL"};
 
 std::optional<bool> parse_bool(std::string_view text) {
   if (text == "true" || text == "1") return true;
@@ -98,17 +100,25 @@ struct Assigner {
     return {};
   }
   std::string operator()(UnstableField field) const {
-    if (text == "enable" || text == "true" || text == "1") config.*field = Unstable::Enable;
-    else if (text == "warn") config.*field = Unstable::Warn;
-    else if (text == "error" || text == "false" || text == "0") config.*field = Unstable::Error;
-    else return "'enable', 'warn' or 'error'";
+    if (text == "enable" || text == "true" || text == "1")
+      config.*field = Unstable::Enable;
+    else if (text == "warn")
+      config.*field = Unstable::Warn;
+    else if (text == "error" || text == "false" || text == "0")
+      config.*field = Unstable::Error;
+    else
+      return "'enable', 'warn' or 'error'";
     return {};
   }
   std::string operator()(MissingProbes Config::*field) const {
-    if (text == "error") config.*field = MissingProbes::Error;
-    else if (text == "warn") config.*field = MissingProbes::Warn;
-    else if (text == "ignore") config.*field = MissingProbes::Ignore;
-    else return "'error', 'warn' or 'ignore'";
+    if (text == "error")
+      config.*field = MissingProbes::Error;
+    else if (text == "warn")
+      config.*field = MissingProbes::Warn;
+    else if (text == "ignore")
+      config.*field = MissingProbes::Ignore;
+    else
+      return "'error', 'warn' or 'ignore'";
     return {};
   }
   std::string operator()(StackMode Config::*field) const {
@@ -118,10 +128,14 @@ struct Assigner {
     return {};
   }
   std::string operator()(UserSymbolCache Config::*field) const {
-    if (text == "PER_PID" || text == "1") config.*field = UserSymbolCache::PerPid;
-    else if (text == "PER_PROGRAM") config.*field = UserSymbolCache::PerProgram;
-    else if (text == "NONE" || text == "0") config.*field = UserSymbolCache::None;
-    else return "'PER_PID', 'PER_PROGRAM' or 'NONE'";
+    if (text == "PER_PID" || text == "1")
+      config.*field = UserSymbolCache::PerPid;
+    else if (text == "PER_PROGRAM")
+      config.*field = UserSymbolCache::PerProgram;
+    else if (text == "NONE" || text == "0")
+      config.*field = UserSymbolCache::None;
+    else
+      return "'PER_PID', 'PER_PROGRAM' or 'NONE'";
     return {};
   }
 };
@@ -159,18 +173,22 @@ void apply(Config& config, const ConfigEntry& entry, Diagnostics& diagnostics) {
     }
   for (const char* name : kEnvironmentOnly)
     if (key == name) {
-      diagnostics.error(entry.span, fmt::format("'{}' can only be set as an environment variable", key));
+      diagnostics.error(entry.span,
+                        fmt::format("'{}' can only be set as an environment variable", key));
       return;
     }
   const Setting* setting = find_setting(key);
   if (!setting) {
-    Diagnostic& error = diagnostics.error(entry.span, fmt::format("'{}' is not a setting", entry.key));
-    if (std::optional<std::string> near = nearest_setting(key)) error.with_hint(fmt::format("did you mean '{}'?", *near));
+    Diagnostic& error =
+        diagnostics.error(entry.span, fmt::format("'{}' is not a setting", entry.key));
+    if (std::optional<std::string> near = nearest_setting(key))
+      error.with_hint(fmt::format("did you mean '{}'?", *near));
     return;
   }
   std::string expected = std::visit(Assigner{config, entry.value}, setting->field);
   if (!expected.empty())
-    diagnostics.error(entry.span, fmt::format("'{}' takes {}, found '{}'", key, expected, entry.value));
+    diagnostics.error(entry.span,
+                      fmt::format("'{}' takes {}, found '{}'", key, expected, entry.value));
 }
 
 }  // namespace
@@ -193,11 +211,13 @@ Config read_config(const Ast& ast, const Environment& environment, Diagnostics& 
       if (!value) continue;
       std::string expected = std::visit(Assigner{config, *value}, setting.field);
       if (!expected.empty())
-        diagnostics.error({}, fmt::format("environment variable {} takes {}, found '{}'", name, expected, *value));
+        diagnostics.error({}, fmt::format("environment variable {} takes {}, found '{}'", name,
+                                          expected, *value));
     }
   }
   if (config.max_strlen < 1 || config.max_strlen > 1'000'000)
-    diagnostics.error({}, fmt::format("'max_strlen' must be 1 to 1000000, found {}", config.max_strlen));
+    diagnostics.error(
+        {}, fmt::format("'max_strlen' must be 1 to 1000000, found {}", config.max_strlen));
   return config;
 }
 

@@ -49,7 +49,8 @@ void Inferrer::infer_block(const Block& block) {
       left = false;
     }
     infer_stmt(*stmt);
-    left |= std::holds_alternative<Return>(stmt->node) || std::holds_alternative<Break>(stmt->node) ||
+    left |= std::holds_alternative<Return>(stmt->node) ||
+            std::holds_alternative<Break>(stmt->node) ||
             std::holds_alternative<Continue>(stmt->node);
   }
   if (block.result) infer(*block.result);
@@ -60,9 +61,10 @@ void Inferrer::infer_stmt(const Stmt& stmt) {
     infer(*n->expr);
     const Builtin* builtin = info(*n->expr).builtin;
     bool is_step = std::holds_alternative<Increment>(n->expr->node);
-    bool is_block = std::holds_alternative<BlockExpr>(n->expr->node) || std::holds_alternative<IfExpr>(n->expr->node);
-    if (!is_step && !is_block && !(builtin && builtin->has(kAction)) && !is(info(*n->expr).type, Kind::Unknown) &&
-        !is(info(*n->expr).type, Kind::None))
+    bool is_block = std::holds_alternative<BlockExpr>(n->expr->node) ||
+                    std::holds_alternative<IfExpr>(n->expr->node);
+    if (!is_step && !is_block && !(builtin && builtin->has(kAction)) &&
+        !is(info(*n->expr).type, Kind::Unknown) && !is(info(*n->expr).type, Kind::None))
       warning(n->expr->span, "the value of this expression is not used");
   } else if (auto* n = std::get_if<Assign>(&stmt.node)) {
     infer_assign(stmt, *n);
@@ -84,7 +86,8 @@ void Inferrer::infer_stmt(const Stmt& stmt) {
     infer_for_map(stmt, *n);
   } else if (auto* n = std::get_if<Return>(&stmt.node)) {
     if (n->value && !is_integer(infer_value(*n->value)) && !is(info(*n->value).type, Kind::Unknown))
-      error(n->value->span, fmt::format("a probe returns an integer, found '{}'", type_name(info(*n->value).type)));
+      error(n->value->span,
+            fmt::format("a probe returns an integer, found '{}'", type_name(info(*n->value).type)));
   } else if (auto* n = std::get_if<Block>(&stmt.node)) {
     infer_block(*n);
   } else if (loop_depth_ == 0) {
@@ -97,11 +100,14 @@ void Inferrer::infer_condition(const Expr& condition) {
   Type type = infer_value(condition);
   bool can_be_tested = is_scalar(type) || is(type, Kind::String) || is(type, Kind::Unknown);
   if (!can_be_tested)
-    error(condition.span, fmt::format("a condition must be an integer, bool, pointer or string, found '{}'", type_name(type)));
+    error(condition.span,
+          fmt::format("a condition must be an integer, bool, pointer or string, found '{}'",
+                      type_name(type)));
 }
 
 // A branch that a constant condition rules out at compile time is not looked at.
-void Inferrer::infer_branches(const Expr& condition, const Block& then, const Block& otherwise, bool is_comptime) {
+void Inferrer::infer_branches(const Expr& condition, const Block& then, const Block& otherwise,
+                              bool is_comptime) {
   infer_condition(condition);
   std::optional<int64_t> value = info(condition).value;
   if (is_comptime && !value && !is(info(condition).type, Kind::Unknown))
@@ -113,15 +119,18 @@ void Inferrer::infer_branches(const Expr& condition, const Block& then, const Bl
 void Inferrer::infer_unroll(const Unroll& unroll) {
   infer(*unroll.count);
   std::optional<int64_t> count = info(*unroll.count).value;
-  if (!count) error(unroll.count->span, "the count of 'unroll' must be known at compile time");
-  else if (*count < 1 || *count > 100) error(unroll.count->span, fmt::format("'unroll' takes 1 to 100 rounds, found {}", *count));
+  if (!count)
+    error(unroll.count->span, "the count of 'unroll' must be known at compile time");
+  else if (*count < 1 || *count > 100)
+    error(unroll.count->span, fmt::format("'unroll' takes 1 to 100 rounds, found {}", *count));
   infer_block(unroll.body);
 }
 
 void Inferrer::infer_for_range(const Stmt& stmt, const ForRange& loop) {
   for (const Expr* bound : {loop.begin.get(), loop.end.get()})
     if (Type type = infer_value(*bound); !is_integer(type) && !is(type, Kind::Unknown))
-      error(bound->span, fmt::format("the bounds of a range are integers, found '{}'", type_name(type)));
+      error(bound->span,
+            fmt::format("the bounds of a range are integers, found '{}'", type_name(type)));
   assign_variable_type(instance_->declares.at(&stmt), {int_type(8, true)}, loop.name_span);
   loop_depth_++;
   infer_block(loop.body);
@@ -130,15 +139,20 @@ void Inferrer::infer_for_range(const Stmt& stmt, const ForRange& loop) {
 
 void Inferrer::infer_for_map(const Stmt& stmt, const ForMap& loop) {
   if (!std::holds_alternative<MapAccess>(loop.map->node)) {
-    error(loop.map->span, "'for' goes over a map or a range").with_hint("write 'for ($kv : @map)' or 'for ($i : 0..10)'");
+    error(loop.map->span, "'for' goes over a map or a range")
+        .with_hint("write 'for ($kv : @map)' or 'for ($i : 0..10)'");
     return;
   }
   MapInfo& map = use_map(*loop.map, true);
   if (map.is_scalar == true) return;
   Type key = map.key, value = readable(map.value);
   if (!is(key, Kind::Unknown) && !is(value, Kind::Unknown)) {
-    if (is_aggregation(value)) error(loop.map->span, fmt::format("'{}' holds '{}' values, which cannot be read one by one", map.name, type_name(value)));
-    else assign_variable_type(instance_->declares.at(&stmt), {tuple_type({key, value})}, loop.name_span);
+    if (is_aggregation(value))
+      error(loop.map->span, fmt::format("'{}' holds '{}' values, which cannot be read one by one",
+                                        map.name, type_name(value)));
+    else
+      assign_variable_type(instance_->declares.at(&stmt), {tuple_type({key, value})},
+                           loop.name_span);
   }
   loop_depth_++;
   infer_block(loop.body);
@@ -169,7 +183,9 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
     if (variable < 0) return;
     if (assign.is_compound) {
       Type have = program_.variables[static_cast<size_t>(variable)].type;
-      if (is_integer(have)) assign_variable_type(variable, {int_type(8, have->is_signed || assign.op == BinaryOp::Subtract)}, stmt.span);
+      if (is_integer(have))
+        assign_variable_type(
+            variable, {int_type(8, have->is_signed || assign.op == BinaryOp::Subtract)}, stmt.span);
     } else {
       assign_variable(variable, *assign.value, assign.target->span);
     }
@@ -178,14 +194,16 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
   }
   auto* access = std::get_if<MapAccess>(&assign.target->node);
   if (!access) {
-    error(assign.target->span, "this cannot be assigned to").with_hint("assign to a variable '$x' or a map '@x[key]'");
+    error(assign.target->span, "this cannot be assigned to")
+        .with_hint("assign to a variable '$x' or a map '@x[key]'");
     return;
   }
   MapInfo& map = use_map(*assign.target, access->key != nullptr);
   const ExprInfo& value = info(*assign.value);
   bool is_direct = value.builtin && value.builtin->has(kAggregation);
   if (!is_direct && is_aggregation(value.type) && !is_integer(readable(value.type))) {
-    error(assign.value->span, fmt::format("a '{}' value cannot be copied from one map to another", type_name(value.type)));
+    error(assign.value->span, fmt::format("a '{}' value cannot be copied from one map to another",
+                                          type_name(value.type)));
     return;
   }
   if (is(value.type, Kind::None)) {
@@ -193,11 +211,16 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
     return;
   }
   if (assign.is_compound) {
-    bool is_signed = assign.op == BinaryOp::Subtract || !is(map.value, Kind::Int) || map.value->is_signed;
-    Type result = is(map.value, Kind::Pointer) ? map.value : int_type(8, is_signed && !(value.type->size == 8 && !value.type->is_signed && !value.is_literal));
+    bool is_signed =
+        assign.op == BinaryOp::Subtract || !is(map.value, Kind::Int) || map.value->is_signed;
+    Type result = is(map.value, Kind::Pointer)
+                      ? map.value
+                      : int_type(8, is_signed && !(value.type->size == 8 &&
+                                                   !value.type->is_signed && !value.is_literal));
     assign_map_type(map, {result}, assign.value->span);
   } else {
-    assign_map_type(map, is_direct ? Meeting{value.type} : meeting(*assign.value), assign.value->span);
+    assign_map_type(map, is_direct ? Meeting{value.type} : meeting(*assign.value),
+                    assign.value->span);
   }
   info(*assign.target).type = map.value;
 }
@@ -209,7 +232,8 @@ void Inferrer::assign_variable(int variable, const Expr& value, Span span) {
     return;
   }
   if (is_aggregation(from.type)) {
-    Diagnostic& report = error(value.span, fmt::format("a '{}' value cannot be kept in a variable", type_name(from.type)));
+    Diagnostic& report = error(
+        value.span, fmt::format("a '{}' value cannot be kept in a variable", type_name(from.type)));
     if (is_integer(readable(from.type))) report.with_hint("read it with a cast: (int64)@map");
     return;
   }
@@ -221,9 +245,14 @@ void Inferrer::assign_variable(int variable, const Expr& value, Span span) {
   declared.is_assigned = true;
   if (declared.has_declared_type) {
     std::optional<Type> both = unify({declared.type}, meeting(value));
-    bool fits_literal = from.value && is_integer(declared.type) && (*from.value >= 0 || declared.type->is_signed) && unify({declared.type}, meeting(value)) && (*both)->size <= declared.type->size;
-    if (fits_literal || (both && !is_integer(declared.type)) || (both && same_type(*both, declared.type))) return;
-    error(value.span, fmt::format("'${}' is declared as '{}' and cannot hold '{}'", declared.name, type_name(declared.type), type_name(from.type)))
+    bool fits_literal =
+        from.value && is_integer(declared.type) && (*from.value >= 0 || declared.type->is_signed) &&
+        unify({declared.type}, meeting(value)) && (*both)->size <= declared.type->size;
+    if (fits_literal || (both && !is_integer(declared.type)) ||
+        (both && same_type(*both, declared.type)))
+      return;
+    error(value.span, fmt::format("'${}' is declared as '{}' and cannot hold '{}'", declared.name,
+                                  type_name(declared.type), type_name(from.type)))
         .with_hint("write a cast if the value may be cut");
     return;
   }
@@ -236,7 +265,8 @@ void Inferrer::assign_variable_type(int variable, const Meeting& value, Span spa
   if (is(value.type, Kind::Unknown)) return;
   std::optional<Type> both = unify({declared.type, declared.only_literals}, value);
   if (!both) {
-    error(span, fmt::format("'${}' holds '{}' and cannot take '{}'", declared.name, type_name(declared.type), type_name(value.type)))
+    error(span, fmt::format("'${}' holds '{}' and cannot take '{}'", declared.name,
+                            type_name(declared.type), type_name(value.type)))
         .with_note(declared.span, "first used here");
     return;
   }
@@ -249,7 +279,8 @@ void Inferrer::assign_map_type(MapInfo& map, const Meeting& value, Span span) {
   if (is(value.type, Kind::Unknown)) return;
   std::optional<Type> both = unify({map.value, map.only_literals}, value);
   if (!both) {
-    error(span, fmt::format("map '{}' holds '{}' and cannot take '{}'", map.name, type_name(map.value), type_name(value.type)))
+    error(span, fmt::format("map '{}' holds '{}' and cannot take '{}'", map.name,
+                            type_name(map.value), type_name(value.type)))
         .with_note(map.span, "first used here");
     return;
   }
@@ -265,8 +296,9 @@ MapInfo& Inferrer::use_map(const Expr& access, bool has_key) {
     map.is_scalar = !has_key;
     changed_ = true;
   } else if (*map.is_scalar == has_key) {
-    error(access.span, has_key ? fmt::format("'{}' has no keys, but is used with one here", map.name)
-                               : fmt::format("'{}' has keys, but is used without one here", map.name))
+    error(access.span, has_key
+                           ? fmt::format("'{}' has no keys, but is used with one here", map.name)
+                           : fmt::format("'{}' has keys, but is used without one here", map.name))
         .with_note(map.span, "first used here");
     return map;
   }
@@ -283,7 +315,8 @@ void Inferrer::use_key(MapInfo& map, const Expr& key) {
   }
   std::optional<Type> both = unify({map.key, map.key_only_literals}, meeting(key));
   if (!both) {
-    error(key.span, fmt::format("the keys of '{}' are '{}', found '{}'", map.name, type_name(map.key), type_name(type)))
+    error(key.span, fmt::format("the keys of '{}' are '{}', found '{}'", map.name,
+                                type_name(map.key), type_name(type)))
         .with_note(map.span, "first used here");
     return;
   }
@@ -295,7 +328,8 @@ void Inferrer::use_key(MapInfo& map, const Expr& key) {
 void Inferrer::finish_maps() {
   for (MapInfo& map : program_.maps) {
     if (diagnostics_.has_errors()) return;
-    if (!is(map.value, Kind::Unknown) && (map.is_scalar == true || !is(map.key, Kind::Unknown))) continue;
+    if (!is(map.value, Kind::Unknown) && (map.is_scalar == true || !is(map.key, Kind::Unknown)))
+      continue;
     if (map.decl && !map.is_scalar) {
       diagnostics_.warning(map.span, fmt::format("map '{}' is not used", map.name));
       continue;
@@ -306,8 +340,10 @@ void Inferrer::finish_maps() {
 
 void Inferrer::finish_variables() {
   for (const VariableInfo& variable : program_.variables) {
-    if (diagnostics_.has_errors() || variable.is_merged || !is(variable.type, Kind::Unknown)) continue;
-    diagnostics_.error(variable.span, fmt::format("nothing is ever stored in '${}'", variable.name));
+    if (diagnostics_.has_errors() || variable.is_merged || !is(variable.type, Kind::Unknown))
+      continue;
+    diagnostics_.error(variable.span,
+                       fmt::format("nothing is ever stored in '${}'", variable.name));
   }
 }
 

@@ -13,9 +13,13 @@ namespace flowtap {
 
 class Inferrer {
  public:
-  Inferrer(CheckedProgram& program, const Target& target, const ScriptTypes& types, const CheckOptions& options,
-           Diagnostics& diagnostics)
-      : program_(program), target_(target), types_(types), options_(options), diagnostics_(diagnostics) {}
+  Inferrer(CheckedProgram& program, const Target& target, const ScriptTypes& types,
+           const CheckOptions& options, Diagnostics& diagnostics)
+      : program_(program),
+        target_(target),
+        types_(types),
+        options_(options),
+        diagnostics_(diagnostics) {}
 
   void run();
 
@@ -31,7 +35,8 @@ class Inferrer {
   void infer_for_map(const Stmt& stmt, const ForMap& loop);
   void infer_unroll(const Unroll& unroll);
   void infer_condition(const Expr& condition);
-  void infer_branches(const Expr& condition, const Block& then, const Block& otherwise, bool is_comptime);
+  void infer_branches(const Expr& condition, const Block& then, const Block& otherwise,
+                      bool is_comptime);
   void finish_maps();
   void finish_variables();
 
@@ -49,8 +54,10 @@ class Inferrer {
   void infer_identifier(const Expr& expr, const Identifier& node, ExprInfo& info);
   void infer_unary(const Expr& expr, const Unary& node, ExprInfo& info);
   void infer_binary(const Expr& expr, const Binary& node, ExprInfo& info);
-  void infer_pointer_arithmetic(const Expr& expr, const Binary& node, const Type& left, const Type& right, ExprInfo& info);
-  void infer_comparison(const Expr& expr, const Binary& node, const Type& left, const Type& right, ExprInfo& info);
+  void infer_pointer_arithmetic(const Expr& expr, const Binary& node, const Type& left,
+                                const Type& right, ExprInfo& info);
+  void infer_comparison(const Expr& expr, const Binary& node, const Type& left, const Type& right,
+                        ExprInfo& info);
   void fold_binary(const Expr& expr, const Binary& node, ExprInfo& info);
   Type arithmetic_type(const Expr& expr, const Binary& node);
   void infer_ternary(const Expr& expr, const Ternary& node, ExprInfo& info);
@@ -68,11 +75,14 @@ class Inferrer {
 
   // --- builtins (infer_call.cc, infer_action.cc) ---
   void infer_call(const Expr& expr, const Call& node, ExprInfo& info);
-  void infer_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, std::string_view name,
-                     ExprInfo& info);
-  Type builtin_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, std::string_view name);
-  bool infer_folded_call(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, ExprInfo& info);
-  Type memory_function_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
+  void infer_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
+                     std::string_view name, ExprInfo& info);
+  Type builtin_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
+                    std::string_view name);
+  bool infer_folded_call(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
+                         ExprInfo& info);
+  Type memory_function_type(const Expr& expr, const Builtin& builtin,
+                            const std::vector<ExprPtr>& args);
   Type context_type(const Expr& expr, const Builtin& builtin, std::string_view name);
   Type task_type(const Builtin& builtin, const std::vector<ExprPtr>& args);
   Type stack_call_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
@@ -80,7 +90,8 @@ class Inferrer {
   Type buffer_call_type(const Expr& expr, const std::vector<ExprPtr>& args);
   Type aggregation_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
   Type action_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
-  Type map_function_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
+  Type map_function_type(const Expr& expr, const Builtin& builtin,
+                         const std::vector<ExprPtr>& args);
   Type getopt_type(const Expr& expr, const std::vector<ExprPtr>& args, ExprInfo& info);
   void check_format(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
   void check_print(const Expr& expr, const std::vector<ExprPtr>& args);
@@ -101,8 +112,8 @@ class Inferrer {
   const Target& target_;
   const ScriptTypes& types_;
   const CheckOptions& options_;
-  Diagnostics& diagnostics_;   // the caller's
-  Diagnostics silent_;         // where the walks before the last one report to
+  Diagnostics& diagnostics_;  // the caller's
+  Diagnostics silent_;        // where the walks before the last one report to
   bool is_last_walk_ = false;
   bool changed_ = false;
   Instance* instance_ = nullptr;

@@ -12,11 +12,14 @@
 namespace flowtap {
 
 // --- aggregations -----------------------------------------------------------------------------
-static Type make_aggregation(TypeData data) { return std::make_shared<const TypeData>(std::move(data)); }
+static Type make_aggregation(TypeData data) {
+  return std::make_shared<const TypeData>(std::move(data));
+}
 
 static constexpr uint32_t kMostBuckets = 1000;
 
-Type Inferrer::aggregation_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args) {
+Type Inferrer::aggregation_type(const Expr& expr, const Builtin& builtin,
+                                const std::vector<ExprPtr>& args) {
   if (builtin.id == Fn::Count) return simple_type(Kind::Count, 8);
   if (!expect_integer(*args[0], builtin.name)) return unknown_type();
   bool is_signed = readable(info(*args[0]).type)->is_signed;
@@ -50,10 +53,16 @@ Type Inferrer::aggregation_type(const Expr& expr, const Builtin& builtin, const 
   if (builtin.id == Fn::Lhist) {
     int64_t min = numbers[0], max = numbers[1], step = numbers[2];
     std::string wrong;
-    if (step < 1) wrong = fmt::format("the step of lhist() must be 1 or more, found {}", step);
-    else if (min >= max) wrong = fmt::format("the minimum of lhist() must be below its maximum, found {} and {}", min, max);
-    else if (step > max - min) wrong = fmt::format("the step {} of lhist() is larger than its range {}", step, max - min);
-    else if ((max - min) / step > kMostBuckets) wrong = fmt::format("lhist() has at most {} buckets, this one needs {}", kMostBuckets, (max - min) / step);
+    if (step < 1)
+      wrong = fmt::format("the step of lhist() must be 1 or more, found {}", step);
+    else if (min >= max)
+      wrong = fmt::format("the minimum of lhist() must be below its maximum, found {} and {}", min,
+                          max);
+    else if (step > max - min)
+      wrong = fmt::format("the step {} of lhist() is larger than its range {}", step, max - min);
+    else if ((max - min) / step > kMostBuckets)
+      wrong = fmt::format("lhist() has at most {} buckets, this one needs {}", kMostBuckets,
+                          (max - min) / step);
     if (!wrong.empty()) {
       error(expr.span, wrong);
       return unknown_type();
@@ -68,17 +77,28 @@ Type Inferrer::aggregation_type(const Expr& expr, const Builtin& builtin, const 
   data.min = numbers[0];
   data.max = numbers[1];
   if (data.min < 1) error(args[1]->span, "the interval of tseries() must be positive");
-  if (data.max < 1 || data.max > kMostBuckets) error(args[2]->span, fmt::format("tseries() has 1 to {} intervals, found {}", kMostBuckets, data.max));
+  if (data.max < 1 || data.max > kMostBuckets)
+    error(args[2]->span,
+          fmt::format("tseries() has 1 to {} intervals, found {}", kMostBuckets, data.max));
   if (args.size() > 3) {
     std::optional<std::string> how = expect_literal_text(*args[3], "tseries");
-    if (how == "avg") data.agg = TseriesAgg::Avg;
-    else if (how == "max") data.agg = TseriesAgg::Max;
-    else if (how == "min") data.agg = TseriesAgg::Min;
-    else if (how == "sum") data.agg = TseriesAgg::Sum;
-    else if (how) error(args[3]->span, fmt::format("tseries() can take 'avg', 'max', 'min' or 'sum', found '{}'", *how));
+    if (how == "avg")
+      data.agg = TseriesAgg::Avg;
+    else if (how == "max")
+      data.agg = TseriesAgg::Max;
+    else if (how == "min")
+      data.agg = TseriesAgg::Min;
+    else if (how == "sum")
+      data.agg = TseriesAgg::Sum;
+    else if (how)
+      error(args[3]->span,
+            fmt::format("tseries() can take 'avg', 'max', 'min' or 'sum', found '{}'", *how));
   }
-  if (program_.config.unstable_tseries == Unstable::Error) error(expr.span, "tseries() is switched off").with_hint("set unstable_tseries = enable in the config block");
-  data.size = static_cast<uint32_t>(std::clamp<int64_t>(data.max, 1, kMostBuckets)) * kTseriesBucketSize;
+  if (program_.config.unstable_tseries == Unstable::Error)
+    error(expr.span, "tseries() is switched off")
+        .with_hint("set unstable_tseries = enable in the config block");
+  data.size =
+      static_cast<uint32_t>(std::clamp<int64_t>(data.max, 1, kMostBuckets)) * kTseriesBucketSize;
   return make_aggregation(std::move(data));
 }
 
@@ -89,11 +109,14 @@ const Expr* Inferrer::expect_map(const Expr& arg, std::string_view function) {
   return nullptr;
 }
 
-Type Inferrer::map_function_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args) {
+Type Inferrer::map_function_type(const Expr& expr, const Builtin& builtin,
+                                 const std::vector<ExprPtr>& args) {
   if (builtin.id == Fn::Len && !std::holds_alternative<MapAccess>(args[0]->node)) {
     const Type& type = infer(*args[0]);
     bool is_stack = is(type, Kind::KStack) || is(type, Kind::UStack);
-    if (!is_stack && !is(type, Kind::Unknown)) error(args[0]->span, fmt::format("len() takes a map or a stack, found '{}'", type_name(type)));
+    if (!is_stack && !is(type, Kind::Unknown))
+      error(args[0]->span,
+            fmt::format("len() takes a map or a stack, found '{}'", type_name(type)));
     return int_type(8, true);
   }
   const Expr* access = expect_map(*args[0], builtin.name);
@@ -101,8 +124,12 @@ Type Inferrer::map_function_type(const Expr& expr, const Builtin& builtin, const
   const ExprPtr& own_key = std::get<MapAccess>(access->node).key;
   MapInfo& map = program_.maps[static_cast<size_t>(info(*access).map)];
   switch (builtin.id) {
-    case Fn::Clear: case Fn::Zero: case Fn::Len:
-      if (own_key) error(access->span, fmt::format("{}() takes a whole map", builtin.name)).with_hint(fmt::format("write {}({})", builtin.name, map.name));
+    case Fn::Clear:
+    case Fn::Zero:
+    case Fn::Len:
+      if (own_key)
+        error(access->span, fmt::format("{}() takes a whole map", builtin.name))
+            .with_hint(fmt::format("write {}({})", builtin.name, map.name));
       return builtin.id == Fn::Len ? int_type(8, true) : none_type();
     case Fn::Delete:
       if (args.size() == 2) {
@@ -119,8 +146,11 @@ Type Inferrer::map_function_type(const Expr& expr, const Builtin& builtin, const
     default: {  // find
       use_map(*access, true);
       use_key(map, *args[1]);
-      if (!std::holds_alternative<Variable>(args[2]->node)) error(args[2]->span, "find() stores into a variable");
-      else if (int variable = info(*args[2]).variable; variable >= 0 && !is(map.value, Kind::Unknown)) assign_variable_type(variable, {readable(map.value)}, args[2]->span);
+      if (!std::holds_alternative<Variable>(args[2]->node))
+        error(args[2]->span, "find() stores into a variable");
+      else if (int variable = info(*args[2]).variable;
+               variable >= 0 && !is(map.value, Kind::Unknown))
+        assign_variable_type(variable, {readable(map.value)}, args[2]->span);
       return bool_type();
     }
   }
@@ -130,15 +160,23 @@ Type Inferrer::map_function_type(const Expr& expr, const Builtin& builtin, const
 // --- printing -----------------------------------------------------------------------------------
 static bool conversion_fits(Conversion conversion, const Type& type) {
   switch (conversion) {
-    case Conversion::Signed: case Conversion::Unsigned: case Conversion::Octal: case Conversion::HexLower:
-    case Conversion::HexUpper: case Conversion::Char: case Conversion::Pointer: return is_scalar(type);
+    case Conversion::Signed:
+    case Conversion::Unsigned:
+    case Conversion::Octal:
+    case Conversion::HexLower:
+    case Conversion::HexUpper:
+    case Conversion::Char:
+    case Conversion::Pointer: return is_scalar(type);
     case Conversion::GfpFlags: return is_integer(type);
-    case Conversion::Buffer: case Conversion::BufferHexEscaped: case Conversion::BufferHex: return is(type, Kind::Buffer);
+    case Conversion::Buffer:
+    case Conversion::BufferHexEscaped:
+    case Conversion::BufferHex: return is(type, Kind::Buffer);
     default: return true;
   }
 }
 
-void Inferrer::check_format(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args) {
+void Inferrer::check_format(const Expr& expr, const Builtin& builtin,
+                            const std::vector<ExprPtr>& args) {
   std::optional<std::string> text = expect_literal_text(*args[0], builtin.name);
   if (!text) return;
   Result<std::vector<FormatPiece>> pieces = parse_format(*text);
@@ -152,15 +190,22 @@ void Inferrer::check_format(const Expr& expr, const Builtin& builtin, const std:
     if (next < args.size()) {
       const Expr& arg = *args[next];
       Type type = readable(info(arg).type);
-      if (is(type, Kind::None)) error(arg.span, "this has no value that could be printed");
-      else if (is_aggregation(type)) error(arg.span, fmt::format("a '{}' value cannot be printed by {}()", type_name(type), builtin.name)).with_hint("use print(@map)");
+      if (is(type, Kind::None))
+        error(arg.span, "this has no value that could be printed");
+      else if (is_aggregation(type))
+        error(arg.span,
+              fmt::format("a '{}' value cannot be printed by {}()", type_name(type), builtin.name))
+            .with_hint("use print(@map)");
       else if (!is(type, Kind::Unknown) && !conversion_fits(piece.conversion, type))
-        error(arg.span, fmt::format("'{}' cannot print a '{}'", piece.text, type_name(type))).with_hint("'%s' prints any value");
+        error(arg.span, fmt::format("'{}' cannot print a '{}'", piece.text, type_name(type)))
+            .with_hint("'%s' prints any value");
     }
     next++;
   }
   size_t wanted = next - 1, given = args.size() - 1;
-  if (wanted != given) error(expr.span, fmt::format("this format takes {} value{}, found {}", wanted, wanted == 1 ? "" : "s", given));
+  if (wanted != given)
+    error(expr.span, fmt::format("this format takes {} value{}, found {}", wanted,
+                                 wanted == 1 ? "" : "s", given));
 }
 
 void Inferrer::check_print(const Expr& expr, const std::vector<ExprPtr>& args) {
@@ -176,27 +221,47 @@ void Inferrer::check_print(const Expr& expr, const std::vector<ExprPtr>& args) {
     use_map(*args[0], true);
     info(*args[0]).type = map.value;
     if (is(map.value, Kind::Hist) || is(map.value, Kind::Lhist) || is(map.value, Kind::Tseries))
-      error(args[0]->span, fmt::format("one key of a '{}' map cannot be printed alone", type_name(map.value))).with_hint(fmt::format("print the whole map: print({})", map.name));
+      error(args[0]->span,
+            fmt::format("one key of a '{}' map cannot be printed alone", type_name(map.value)))
+          .with_hint(fmt::format("print the whole map: print({})", map.name));
     if (args.size() > 1) error(expr.span, "print() takes 'top' and 'div' for whole maps only");
     return;
   }
   for (size_t i = 1; i < args.size(); i++) expect_integer(*args[i], "print");
 }
 
-Type Inferrer::action_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args) {
+Type Inferrer::action_type(const Expr& expr, const Builtin& builtin,
+                           const std::vector<ExprPtr>& args) {
   switch (builtin.id) {
-    case Fn::Printf: case Fn::Errorf: case Fn::Warnf: case Fn::Cat: case Fn::System: check_format(expr, builtin, args); break;
+    case Fn::Printf:
+    case Fn::Errorf:
+    case Fn::Warnf:
+    case Fn::Cat:
+    case Fn::System: check_format(expr, builtin, args); break;
     case Fn::Print: check_print(expr, args); break;
-    case Fn::Exit: if (!args.empty()) expect_integer(*args[0], "exit"); break;
-    case Fn::Time: if (!args.empty()) expect_literal_text(*args[0], "time"); break;
+    case Fn::Exit:
+      if (!args.empty()) expect_integer(*args[0], "exit");
+      break;
+    case Fn::Time:
+      if (!args.empty()) expect_literal_text(*args[0], "time");
+      break;
     case Fn::Join:
-      if (!is_scalar(readable(info(*args[0]).type)) && !is(info(*args[0]).type, Kind::Unknown)) error(args[0]->span, fmt::format("join() takes an array of strings, found '{}'", type_name(info(*args[0]).type)));
+      if (!is_scalar(readable(info(*args[0]).type)) && !is(info(*args[0]).type, Kind::Unknown))
+        error(args[0]->span, fmt::format("join() takes an array of strings, found '{}'",
+                                         type_name(info(*args[0]).type)));
       if (args.size() > 1) expect_literal_text(*args[1], "join");
       break;
-    case Fn::Assert: infer_condition(*args[0]); expect_literal_text(*args[1], "assert"); break;
-    case Fn::Signal: case Fn::SignalThread: {
+    case Fn::Assert:
+      infer_condition(*args[0]);
+      expect_literal_text(*args[1], "assert");
+      break;
+    case Fn::Signal:
+    case Fn::SignalThread: {
       const ProbeRow& row = probe_row(instance_->kind);
-      if (row.has(kRunByFlowtap)) error(expr.span, fmt::format("{}() is not possible in {} probes: there is no process to send it to", builtin.name, row.name));
+      if (row.has(kRunByFlowtap))
+        error(expr.span,
+              fmt::format("{}() is not possible in {} probes: there is no process to send it to",
+                          builtin.name, row.name));
       if (!info(*args[0]).text) expect_integer(*args[0], builtin.name);
       break;
     }
@@ -205,7 +270,8 @@ Type Inferrer::action_type(const Expr& expr, const Builtin& builtin, const std::
   return none_type();
 }
 
-// --- options of the script ------------------------------------------------------------------------
+// --- options of the script
+// ------------------------------------------------------------------------
 Type Inferrer::getopt_type(const Expr& expr, const std::vector<ExprPtr>& args, ExprInfo& result) {
   std::optional<std::string> name = expect_literal_text(*args[0], "getopt");
   if (!name) return unknown_type();
@@ -216,10 +282,13 @@ Type Inferrer::getopt_type(const Expr& expr, const std::vector<ExprPtr>& args, E
   }
   Type type = fallback ? fallback->type : bool_type();
   if (is(type, Kind::Int)) type = int_type(8, true);
-  auto known = std::find_if(program_.options.begin(), program_.options.end(), [&](const ScriptOption& o) { return o.name == *name; });
+  auto known = std::find_if(program_.options.begin(), program_.options.end(),
+                            [&](const ScriptOption& o) { return o.name == *name; });
   if (known == program_.options.end())
-    program_.options.push_back({*name, args.size() > 2 ? info(*args[2]).text.value_or("") : "", type});
-  auto given = std::find_if(options_.named.begin(), options_.named.end(), [&](const auto& o) { return o.first == *name; });
+    program_.options.push_back(
+        {*name, args.size() > 2 ? info(*args[2]).text.value_or("") : "", type});
+  auto given = std::find_if(options_.named.begin(), options_.named.end(),
+                            [&](const auto& o) { return o.first == *name; });
   bool is_given = given != options_.named.end();
   std::string value = is_given ? given->second.value_or("true") : "";
   if (is(type, Kind::String)) {
@@ -227,12 +296,15 @@ Type Inferrer::getopt_type(const Expr& expr, const std::vector<ExprPtr>& args, E
     return string_type(static_cast<uint32_t>(result.text->size() + 1));
   }
   if (is(type, Kind::Bool)) {
-    if (is_given && value != "true" && value != "false" && value != "1" && value != "0") error(expr.span, fmt::format("option --{} takes 'true' or 'false', found '{}'", *name, value));
+    if (is_given && value != "true" && value != "false" && value != "1" && value != "0")
+      error(expr.span,
+            fmt::format("option --{} takes 'true' or 'false', found '{}'", *name, value));
     result.value = is_given ? (value == "true" || value == "1") : fallback ? *fallback->value : 0;
     return type;
   }
   std::optional<int64_t> number = is_given ? parse_number(value) : fallback->value;
-  if (!number) error(expr.span, fmt::format("option --{} takes an integer, found '{}'", *name, value));
+  if (!number)
+    error(expr.span, fmt::format("option --{} takes an integer, found '{}'", *name, value));
   result.value = number.value_or(0);
   return type;
 }

@@ -20,7 +20,8 @@ void Inferrer::infer_call(const Expr& expr, const Call& node, ExprInfo& result) 
     std::vector<std::string> names;
     for (const Builtin& row : all_builtins()) names.emplace_back(row.name);
     Diagnostic& report = error(expr.span, fmt::format("there is no function '{}'", node.name));
-    if (auto near = nearest(node.name, names)) report.with_hint(fmt::format("did you mean '{}'?", *near));
+    if (auto near = nearest(node.name, names))
+      report.with_hint(fmt::format("did you mean '{}'?", *near));
     return;
   }
   infer_builtin(expr, *builtin, node.args, node.name, result);
@@ -41,18 +42,21 @@ static std::string word_of(const Expr& expr) {
   return word ? word->name : std::string();
 }
 
-void Inferrer::infer_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
-                             std::string_view name, ExprInfo& result) {
+void Inferrer::infer_builtin(const Expr& expr, const Builtin& builtin,
+                             const std::vector<ExprPtr>& args, std::string_view name,
+                             ExprInfo& result) {
   result.builtin = &builtin;
   size_t n = args.size();
   if (n < builtin.min_args || n > builtin.max_args) {
     for (const ExprPtr& arg : args) infer(*arg);
-    error(expr.span, fmt::format("{}() does not take {} argument{}", builtin.name, n, n == 1 ? "" : "s"))
+    error(expr.span,
+          fmt::format("{}() does not take {} argument{}", builtin.name, n, n == 1 ? "" : "s"))
         .with_hint(fmt::format("use it as: {}", builtin.usage));
     return;
   }
   if (builtin.has(kUnsafe) && !options_.is_unsafe)
-    error(expr.span, fmt::format("{}() can change the system and needs the option --unsafe", builtin.name));
+    error(expr.span,
+          fmt::format("{}() can change the system and needs the option --unsafe", builtin.name));
   for (size_t i = 0; i < n; i++) {
     bool is_map = i == 0 && std::holds_alternative<MapAccess>(args[i]->node) &&
                   (builtin.has(kMapFirst) || builtin.id == Fn::Print);
@@ -65,15 +69,25 @@ void Inferrer::infer_builtin(const Expr& expr, const Builtin& builtin, const std
   info(expr).type = type;
 }
 
-Type Inferrer::builtin_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, std::string_view name) {
+Type Inferrer::builtin_type(const Expr& expr, const Builtin& builtin,
+                            const std::vector<ExprPtr>& args, std::string_view name) {
   const Type u32 = int_type(4, false), u64 = int_type(8, false);
   switch (builtin.id) {
-    case Fn::Pid: case Fn::Tid:
+    case Fn::Pid:
+    case Fn::Tid:
       if (!args.empty() && word_of(*args[0]) != "init" && word_of(*args[0]) != "curr_ns")
         error(args[0]->span, fmt::format("{}() takes 'init' or 'curr_ns'", builtin.name));
       return u32;
-    case Fn::Cpu: case Fn::Rand: case Fn::Cpid: case Fn::Numaid: case Fn::Ncpus: return u32;
-    case Fn::Uid: case Fn::Gid: case Fn::Elapsed: case Fn::Jiffies: case Fn::Cgroup: return u64;
+    case Fn::Cpu:
+    case Fn::Rand:
+    case Fn::Cpid:
+    case Fn::Numaid:
+    case Fn::Ncpus: return u32;
+    case Fn::Uid:
+    case Fn::Gid:
+    case Fn::Elapsed:
+    case Fn::Jiffies:
+    case Fn::Cgroup: return u64;
     case Fn::Nsecs: {
       std::string clock = args.empty() ? "boot" : word_of(*args[0]);
       if (clock != "boot" && clock != "monotonic" && clock != "tai" && clock != "sw_tai")
@@ -82,17 +96,40 @@ Type Inferrer::builtin_type(const Expr& expr, const Builtin& builtin, const std:
     }
     case Fn::HasCpid: return bool_type();
     case Fn::Username: return simple_type(Kind::Username, 8);
-    case Fn::Comm: case Fn::Pcomm: case Fn::Ppid: case Fn::LeaderComm: case Fn::LeaderTid: case Fn::Curtask:
-      return task_type(builtin, args);
-    case Fn::ProbeName: return string_type(static_cast<uint32_t>(instance_->attach[0].name.size() + 1));
-    case Fn::ProbeType: return string_type(static_cast<uint32_t>(probe_row(instance_->kind).name.size() + 1));
-    case Fn::Func: case Fn::Retval: case Fn::ArgN: case Fn::Args: case Fn::Ctx: case Fn::Usermode: case Fn::Register:
-      return context_type(expr, builtin, name);
-    case Fn::Kstack: case Fn::Ustack: return stack_call_type(expr, builtin, args);
-    case Fn::Count: case Fn::Sum: case Fn::Min: case Fn::Max: case Fn::Avg: case Fn::Stats: case Fn::Hist:
-    case Fn::Lhist: case Fn::Tseries: return aggregation_type(expr, builtin, args);
-    case Fn::Clear: case Fn::Zero: case Fn::Delete: case Fn::HasKey: case Fn::Find: case Fn::Len:
-      return map_function_type(expr, builtin, args);
+    case Fn::Comm:
+    case Fn::Pcomm:
+    case Fn::Ppid:
+    case Fn::LeaderComm:
+    case Fn::LeaderTid:
+    case Fn::Curtask: return task_type(builtin, args);
+    case Fn::ProbeName:
+      return string_type(static_cast<uint32_t>(instance_->attach[0].name.size() + 1));
+    case Fn::ProbeType:
+      return string_type(static_cast<uint32_t>(probe_row(instance_->kind).name.size() + 1));
+    case Fn::Func:
+    case Fn::Retval:
+    case Fn::ArgN:
+    case Fn::Args:
+    case Fn::Ctx:
+    case Fn::Usermode:
+    case Fn::Register: return context_type(expr, builtin, name);
+    case Fn::Kstack:
+    case Fn::Ustack: return stack_call_type(expr, builtin, args);
+    case Fn::Count:
+    case Fn::Sum:
+    case Fn::Min:
+    case Fn::Max:
+    case Fn::Avg:
+    case Fn::Stats:
+    case Fn::Hist:
+    case Fn::Lhist:
+    case Fn::Tseries: return aggregation_type(expr, builtin, args);
+    case Fn::Clear:
+    case Fn::Zero:
+    case Fn::Delete:
+    case Fn::HasKey:
+    case Fn::Find:
+    case Fn::Len: return map_function_type(expr, builtin, args);
     case Fn::Getopt: return getopt_type(expr, args, info(expr));
     default: break;
   }
@@ -102,17 +139,20 @@ Type Inferrer::builtin_type(const Expr& expr, const Builtin& builtin, const std:
 
 Type Inferrer::task_type(const Builtin& builtin, const std::vector<ExprPtr>& args) {
   if (builtin.id == Fn::Comm && !args.empty()) {
-    error(args[0]->span, "comm() of another process is not available").with_hint("use 'comm' for the current thread");
+    error(args[0]->span, "comm() of another process is not available")
+        .with_hint("use 'comm' for the current thread");
     return string_type(16);
   }
   Type task = target_.find_type("struct task_struct");
   if (builtin.id == Fn::Comm) return string_type(16);
   if (!task) {
-    error(args.empty() ? instance_->span : args[0]->span, fmt::format("'{}' needs the kernel's type information (BTF)", builtin.name));
+    error(args.empty() ? instance_->span : args[0]->span,
+          fmt::format("'{}' needs the kernel's type information (BTF)", builtin.name));
     return unknown_type();
   }
   if (builtin.id == Fn::Curtask) return pointer_type(task, AddressSpace::Kernel);
-  return builtin.id == Fn::Ppid || builtin.id == Fn::LeaderTid ? int_type(4, false) : string_type(16);
+  return builtin.id == Fn::Ppid || builtin.id == Fn::LeaderTid ? int_type(4, false)
+                                                               : string_type(16);
 }
 
 Type Inferrer::context_type(const Expr& expr, const Builtin& builtin, std::string_view name) {
@@ -128,13 +168,15 @@ Type Inferrer::context_type(const Expr& expr, const Builtin& builtin, std::strin
       return row.has(kUserSpace) ? simple_type(Kind::USym, kUSymSize) : simple_type(Kind::KSym, 8);
     case Fn::Retval:
       if (!row.has(kHasRetval)) return refuse("kretprobe, fexit and uretprobe");
-      return instance_->result && !is(instance_->result, Kind::None) ? instance_->result : int_type(8, false);
+      return instance_->result && !is(instance_->result, Kind::None) ? instance_->result
+                                                                     : int_type(8, false);
     case Fn::ArgN: {
       if (!row.has(kHasArgN)) return refuse("kprobe, uprobe, usdt and rawtracepoint");
       size_t number = static_cast<size_t>(argument_number(name));
       if (instance_->kind == ProbeKind::Usdt) {
         if (number >= instance_->usdt_args.size()) {
-          error(expr.span, fmt::format("{} has {} arguments and no '{}'", instance_->attach[0].name, instance_->usdt_args.size(), name));
+          error(expr.span, fmt::format("{} has {} arguments and no '{}'", instance_->attach[0].name,
+                                       instance_->usdt_args.size(), name));
           return unknown_type();
         }
         return int_type(instance_->usdt_args[number].bytes, instance_->usdt_args[number].is_signed);
@@ -142,31 +184,39 @@ Type Inferrer::context_type(const Expr& expr, const Builtin& builtin, std::strin
       return int_type(8, instance_->kind == ProbeKind::Kprobe);
     }
     case Fn::Args:
-      if (!instance_->args) return refuse("tracepoint, rawtracepoint, fentry, fexit, uprobe and iter");
+      if (!instance_->args)
+        return refuse("tracepoint, rawtracepoint, fentry, fexit, uprobe and iter");
       return instance_->args;
     case Fn::Ctx:
-      if (instance_->kind == ProbeKind::Iter) return pointer_type(instance_->args, AddressSpace::Context);
+      if (instance_->kind == ProbeKind::Iter)
+        return pointer_type(instance_->args, AddressSpace::Context);
       return pointer_type(none_type(), AddressSpace::Context);
     case Fn::Register:
-      if (!row.has(kHasArgN) || row.program != ProgramType::Kprobe) return refuse("kprobe and uprobe");
+      if (!row.has(kHasArgN) || row.program != ProgramType::Kprobe)
+        return refuse("kprobe and uprobe");
       return int_type(8, false);
     default: return int_type(1, false);
   }
 }
 
-Type Inferrer::stack_call_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args) {
+Type Inferrer::stack_call_type(const Expr& expr, const Builtin& builtin,
+                               const std::vector<ExprPtr>& args) {
   Kind kind = builtin.id == Fn::Kstack ? Kind::KStack : Kind::UStack;
   StackMode mode = program_.config.stack_mode;
   int64_t limit = 127;
   for (const ExprPtr& arg : args) {
     if (is_word(*arg)) {
       std::optional<StackMode> given = parse_stack_mode(word_of(*arg));
-      if (given) mode = *given;
-      else error(arg->span, fmt::format("'{}' is not a stack mode", word_of(*arg))).with_hint("the modes are bpftrace, perf, raw and build_id");
+      if (given)
+        mode = *given;
+      else
+        error(arg->span, fmt::format("'{}' is not a stack mode", word_of(*arg)))
+            .with_hint("the modes are bpftrace, perf, raw and build_id");
     } else if (std::optional<int64_t> number = info(*arg).value) {
       limit = *number;
     } else {
-      error(arg->span, fmt::format("the limit of {}() must be known at compile time", builtin.name));
+      error(arg->span,
+            fmt::format("the limit of {}() must be known at compile time", builtin.name));
     }
   }
   if (mode == StackMode::BuildId && kind == Kind::KStack) {
@@ -185,7 +235,9 @@ Type Inferrer::stack_call_type(const Expr& expr, const Builtin& builtin, const s
 bool Inferrer::expect_integer(const Expr& arg, std::string_view function) {
   Type type = readable(info(arg).type);
   if (is_integer(type)) return true;
-  if (!is(type, Kind::Unknown)) error(arg.span, fmt::format("{}() takes an integer here, found '{}'", function, type_name(type)));
+  if (!is(type, Kind::Unknown))
+    error(arg.span,
+          fmt::format("{}() takes an integer here, found '{}'", function, type_name(type)));
   return false;
 }
 
@@ -196,19 +248,23 @@ bool Inferrer::expect_address(const Expr& arg, std::string_view function) {
 bool Inferrer::expect_string(const Expr& arg, std::string_view function) {
   const Type& type = info(arg).type;
   if (is(type, Kind::String)) return true;
-  if (!is(type, Kind::Unknown)) error(arg.span, fmt::format("{}() takes a string here, found '{}'", function, type_name(type)));
+  if (!is(type, Kind::Unknown))
+    error(arg.span, fmt::format("{}() takes a string here, found '{}'", function, type_name(type)));
   return false;
 }
 
-std::optional<std::string> Inferrer::expect_literal_text(const Expr& arg, std::string_view function) {
+std::optional<std::string> Inferrer::expect_literal_text(const Expr& arg,
+                                                         std::string_view function) {
   if (info(arg).text) return info(arg).text;
-  if (!is(info(arg).type, Kind::Unknown)) error(arg.span, fmt::format("{}() takes a string literal here", function));
+  if (!is(info(arg).type, Kind::Unknown))
+    error(arg.span, fmt::format("{}() takes a string literal here", function));
   return std::nullopt;
 }
 
 std::optional<int64_t> Inferrer::expect_literal_number(const Expr& arg, std::string_view function) {
   if (info(arg).value) return info(arg).value;
-  if (!is(info(arg).type, Kind::Unknown)) error(arg.span, fmt::format("{}() takes a number known at compile time here", function));
+  if (!is(info(arg).type, Kind::Unknown))
+    error(arg.span, fmt::format("{}() takes a number known at compile time here", function));
   return std::nullopt;
 }
 
@@ -220,9 +276,13 @@ Type Inferrer::string_call_type(const Expr& expr, const std::vector<ExprPtr>& ar
     std::optional<int64_t> length = info(*args[1]).value;
     if (length && *length >= 0) most = std::min<uint64_t>(most, static_cast<uint64_t>(*length) + 1);
   }
-  if (is(from, Kind::String)) return string_type(std::min<uint32_t>(static_cast<uint32_t>(most), from->size));
-  if (is(from, Kind::Array) && from->element->size == 1) return string_type(std::min<uint32_t>(static_cast<uint32_t>(most), from->count));
-  if (!is_scalar(from) && !is(from, Kind::Unknown)) error(expr.span, fmt::format("str() takes an address or a string, found '{}'", type_name(from)));
+  if (is(from, Kind::String))
+    return string_type(std::min<uint32_t>(static_cast<uint32_t>(most), from->size));
+  if (is(from, Kind::Array) && from->element->size == 1)
+    return string_type(std::min<uint32_t>(static_cast<uint32_t>(most), from->count));
+  if (!is_scalar(from) && !is(from, Kind::Unknown))
+    error(expr.span,
+          fmt::format("str() takes an address or a string, found '{}'", type_name(from)));
   return string_type(static_cast<uint32_t>(most));
 }
 
@@ -232,17 +292,20 @@ Type Inferrer::buffer_call_type(const Expr& expr, const std::vector<ExprPtr>& ar
   bool has_own_size = is(from, Kind::Array) || is(from, Kind::String);
   if (args.size() > 1) {
     if (!expect_integer(*args[1], "buf")) return unknown_type();
-    if (std::optional<int64_t> length = info(*args[1]).value; length && *length >= 0) most = std::min<uint64_t>(most, static_cast<uint64_t>(*length));
+    if (std::optional<int64_t> length = info(*args[1]).value; length && *length >= 0)
+      most = std::min<uint64_t>(most, static_cast<uint64_t>(*length));
   } else if (has_own_size) {
     most = std::min<uint64_t>(most, from->size);
   } else if (!is(from, Kind::Unknown)) {
-    error(expr.span, "buf() of an address needs a length").with_hint("use it as: buf(pointer, length)");
+    error(expr.span, "buf() of an address needs a length")
+        .with_hint("use it as: buf(pointer, length)");
   }
   return buffer_type(static_cast<uint32_t>(std::max<uint64_t>(1, most)));
 }
 
 // Calls that are a constant at compile time; true when this was one.
-bool Inferrer::infer_folded_call(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args, ExprInfo& result) {
+bool Inferrer::infer_folded_call(const Expr& expr, const Builtin& builtin,
+                                 const std::vector<ExprPtr>& args, ExprInfo& result) {
   auto yes_no = [&](bool value) {
     info(expr).type = bool_type();
     info(expr).value = value;
@@ -253,10 +316,13 @@ bool Inferrer::infer_folded_call(const Expr& expr, const Builtin& builtin, const
     case Fn::IsStr: return yes_no(is(info(*args[0]).type, Kind::String));
     case Fn::IsArray: return yes_no(is(info(*args[0]).type, Kind::Array));
     case Fn::IsInteger: return yes_no(is(info(*args[0]).type, Kind::Int));
-    case Fn::IsUnsignedInteger: return yes_no(is(info(*args[0]).type, Kind::Int) && !info(*args[0]).type->is_signed);
+    case Fn::IsUnsignedInteger:
+      return yes_no(is(info(*args[0]).type, Kind::Int) && !info(*args[0]).type->is_signed);
     case Fn::IsLiteral: {
       const Expr& arg = *args[0];
-      return yes_no(std::holds_alternative<IntegerLiteral>(arg.node) || std::holds_alternative<StringLiteral>(arg.node) || std::holds_alternative<BoolLiteral>(arg.node));
+      return yes_no(std::holds_alternative<IntegerLiteral>(arg.node) ||
+                    std::holds_alternative<StringLiteral>(arg.node) ||
+                    std::holds_alternative<BoolLiteral>(arg.node));
     }
     case Fn::ProbeName:
       if (instance_->attach.size() == 1) result.text = instance_->attach[0].name;
@@ -265,12 +331,15 @@ bool Inferrer::infer_folded_call(const Expr& expr, const Builtin& builtin, const
     case Fn::Ncpus: result.value = target_.cpus(); return false;
     case Fn::HasCpid: result.value = options_.child_pid.has_value(); return false;
     case Fn::Cpid: result.value = options_.child_pid.value_or(0); return false;
-    case Fn::Strcap: if (is(info(*args[0]).type, Kind::String)) set_constant(result, info(*args[0]).type->size - 1, true);
+    case Fn::Strcap:
+      if (is(info(*args[0]).type, Kind::String))
+        set_constant(result, info(*args[0]).type->size - 1, true);
       return result.value.has_value();
     case Fn::Kaddr: {
       std::optional<std::string> symbol = expect_literal_text(*args[0], "kaddr");
       std::optional<uint64_t> address = symbol ? target_.kernel_symbol(*symbol) : std::nullopt;
-      if (symbol && !address) error(args[0]->span, fmt::format("the kernel has no symbol '{}'", *symbol));
+      if (symbol && !address)
+        error(args[0]->span, fmt::format("the kernel has no symbol '{}'", *symbol));
       info(expr).type = int_type(8, false);
       if (address) info(expr).value = static_cast<int64_t>(*address);
       return true;
@@ -283,51 +352,74 @@ bool Inferrer::infer_folded_call(const Expr& expr, const Builtin& builtin, const
       if (id) info(expr).value = static_cast<int64_t>(*id);
       return true;
     }
-    case Fn::KfuncExist: case Fn::KfuncAllowed: {
+    case Fn::KfuncExist:
+    case Fn::KfuncAllowed: {
       std::optional<std::string> name = expect_literal_text(*args[0], builtin.name);
       return yes_no(name && target_.kernel_function("", *name).ok());
     }
     case Fn::StaticAssert: {
       std::optional<int64_t> condition = expect_literal_number(*args[0], "static_assert");
-      if (condition && !*condition) error(expr.span, fmt::format("static_assert failed: {}", info(*args[1]).text.value_or("")));
+      if (condition && !*condition)
+        error(expr.span, fmt::format("static_assert failed: {}", info(*args[1]).text.value_or("")));
       info(expr).type = none_type();
       return true;
     }
-    case Fn::Fail: error(expr.span, info(*args[0]).text.value_or("fail() was reached")); info(expr).type = none_type(); return true;
+    case Fn::Fail:
+      error(expr.span, info(*args[0]).text.value_or("fail() was reached"));
+      info(expr).type = none_type();
+      return true;
     default: return false;
   }
 }
 
 // Functions on strings, memory and addresses.
-Type Inferrer::memory_function_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args) {
+Type Inferrer::memory_function_type(const Expr& expr, const Builtin& builtin,
+                                    const std::vector<ExprPtr>& args) {
   const Type& first = info(*args[0]).type;
   switch (builtin.id) {
     case Fn::Str: return string_call_type(expr, args);
     case Fn::Buf: return buffer_call_type(expr, args);
     case Fn::Strlen: expect_string(*args[0], "strlen"); return int_type(8, false);
     case Fn::StrConcat: {
-      if (!expect_string(*args[0], "str_concat") || !expect_string(*args[1], "str_concat")) return unknown_type();
+      if (!expect_string(*args[0], "str_concat") || !expect_string(*args[1], "str_concat"))
+        return unknown_type();
       uint64_t size = uint64_t{first->size} + info(*args[1]).type->size - 1;
-      return string_type(static_cast<uint32_t>(std::min<uint64_t>(size, std::max<uint64_t>(program_.config.max_strlen, first->size))));
+      return string_type(static_cast<uint32_t>(
+          std::min<uint64_t>(size, std::max<uint64_t>(program_.config.max_strlen, first->size))));
     }
-    case Fn::Strstr: case Fn::Strcontains:
+    case Fn::Strstr:
+    case Fn::Strcontains:
       expect_string(*args[0], builtin.name);
       expect_string(*args[1], builtin.name);
       return builtin.id == Fn::Strstr ? int_type(8, true) : bool_type();
-    case Fn::Strncmp: case Fn::Memcmp: {
-      if (builtin.id == Fn::Strncmp) expect_string(*args[0], "strncmp"), expect_string(*args[1], "strncmp");
+    case Fn::Strncmp:
+    case Fn::Memcmp: {
+      if (builtin.id == Fn::Strncmp)
+        expect_string(*args[0], "strncmp"), expect_string(*args[1], "strncmp");
       std::optional<int64_t> n = expect_literal_number(*args[2], builtin.name);
-      if (n && *n < 0) error(args[2]->span, fmt::format("{}() takes a length of 0 or more, found {}", builtin.name, *n));
+      if (n && *n < 0)
+        error(args[2]->span,
+              fmt::format("{}() takes a length of 0 or more, found {}", builtin.name, *n));
       return int_type(8, true);
     }
-    case Fn::Strerror: case Fn::SignalName: case Fn::SyscallName: expect_integer(*args[0], builtin.name); return string_type(kNameSize);
-    case Fn::Bswap: return expect_integer(*args[0], "bswap") ? int_type(std::max(1u, readable(first)->size), false) : unknown_type();
+    case Fn::Strerror:
+    case Fn::SignalName:
+    case Fn::SyscallName: expect_integer(*args[0], builtin.name); return string_type(kNameSize);
+    case Fn::Bswap:
+      return expect_integer(*args[0], "bswap")
+                 ? int_type(std::max(1u, readable(first)->size), false)
+                 : unknown_type();
     case Fn::Ntop: {
       const Expr& address = *args.back();
       Type type = readable(info(address).type);
-      bool fits = is_integer(type) || (is(type, Kind::Array) && (type->size == 4 || type->size == 16)) || (is(type, Kind::String) && (type->size == 4 || type->size == 16));
-      bool is_pointer_to_bytes = is(type, Kind::Pointer) && (type->element->size == 4 || type->element->size == 16);
-      if (!fits && !is_pointer_to_bytes && !is(type, Kind::Unknown)) error(address.span, fmt::format("ntop() takes an IPv4 integer or 4 or 16 bytes, found '{}'", type_name(type)));
+      bool fits = is_integer(type) ||
+                  (is(type, Kind::Array) && (type->size == 4 || type->size == 16)) ||
+                  (is(type, Kind::String) && (type->size == 4 || type->size == 16));
+      bool is_pointer_to_bytes =
+          is(type, Kind::Pointer) && (type->element->size == 4 || type->element->size == 16);
+      if (!fits && !is_pointer_to_bytes && !is(type, Kind::Unknown))
+        error(address.span, fmt::format("ntop() takes an IPv4 integer or 4 or 16 bytes, found '{}'",
+                                        type_name(type)));
       if (args.size() == 2) expect_integer(*args[0], "ntop");
       return simple_type(Kind::Inet, kInetSize);
     }
@@ -335,15 +427,19 @@ Type Inferrer::memory_function_type(const Expr& expr, const Builtin& builtin, co
       std::optional<std::string> text = expect_literal_text(*args[0], "pton");
       unsigned char bytes[16];
       bool is_v6 = text && inet_pton(AF_INET6, text->c_str(), bytes) == 1;
-      if (text && !is_v6 && inet_pton(AF_INET, text->c_str(), bytes) != 1) error(args[0]->span, fmt::format("'{}' is not an IPv4 or IPv6 address", *text));
+      if (text && !is_v6 && inet_pton(AF_INET, text->c_str(), bytes) != 1)
+        error(args[0]->span, fmt::format("'{}' is not an IPv4 or IPv6 address", *text));
       return array_type(int_type(1, false), is_v6 ? 16 : 4);
     }
     case Fn::Macaddr: {
-      bool fits = (is(first, Kind::Array) || is(first, Kind::String)) ? first->size == 6 : is(first, Kind::Pointer);
-      if (!fits && !is(first, Kind::Unknown)) error(args[0]->span, fmt::format("macaddr() takes 6 bytes, found '{}'", type_name(first)));
+      bool fits = (is(first, Kind::Array) || is(first, Kind::String)) ? first->size == 6
+                                                                      : is(first, Kind::Pointer);
+      if (!fits && !is(first, Kind::Unknown))
+        error(args[0]->span, fmt::format("macaddr() takes 6 bytes, found '{}'", type_name(first)));
       return simple_type(Kind::Mac, 6);
     }
-    case Fn::Kptr: case Fn::Uptr: {
+    case Fn::Kptr:
+    case Fn::Uptr: {
       AddressSpace space = builtin.id == Fn::Kptr ? AddressSpace::Kernel : AddressSpace::User;
       if (is(first, Kind::Pointer)) return pointer_type(first->element, space);
       expect_integer(*args[0], builtin.name);
@@ -359,8 +455,10 @@ Type Inferrer::memory_function_type(const Expr& expr, const Builtin& builtin, co
       expect_literal_text(*args[0], "strftime");
       expect_integer(*args[1], "strftime");
       if (const Builtin* clock = info(*args[1]).builtin; clock && clock->id == Fn::Nsecs)
-        if (auto* call = std::get_if<Call>(&args[1]->node); call && !call->args.empty() && word_of(*call->args[0]) == "monotonic")
-          error(args[1]->span, "strftime() cannot place a time of the monotonic clock").with_hint("use nsecs or nsecs(tai)");
+        if (auto* call = std::get_if<Call>(&args[1]->node);
+            call && !call->args.empty() && word_of(*call->args[0]) == "monotonic")
+          error(args[1]->span, "strftime() cannot place a time of the monotonic clock")
+              .with_hint("use nsecs or nsecs(tai)");
       return simple_type(Kind::Timestamp, kTimestampSize);
     case Fn::IsErr: return bool_type();
     case Fn::SocketCookie: return int_type(8, false);

@@ -22,7 +22,8 @@ void Inferrer::set_constant(ExprInfo& result, int64_t value, bool is_unsigned) {
   result.value = value;
   result.is_literal = value >= 0 || is_unsigned;
   bool fits_signed = value >= 0;
-  result.type = fits_signed || is_unsigned ? literal_type(static_cast<uint64_t>(value)) : negative_literal_type(value);
+  result.type = fits_signed || is_unsigned ? literal_type(static_cast<uint64_t>(value))
+                                           : negative_literal_type(value);
 }
 
 void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
@@ -37,7 +38,8 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
   } else if (auto* n = std::get_if<Identifier>(&expr.node)) {
     infer_identifier(expr, *n, result);
   } else if (std::holds_alternative<Variable>(expr.node)) {
-    if (result.variable >= 0) result.type = program_.variables[static_cast<size_t>(result.variable)].type;
+    if (result.variable >= 0)
+      result.type = program_.variables[static_cast<size_t>(result.variable)].type;
   } else if (auto* n = std::get_if<MapAccess>(&expr.node)) {
     MapInfo& map = use_map(expr, n->key != nullptr);
     info(expr).type = map.value;
@@ -60,12 +62,15 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
   } else if (auto* n = std::get_if<TupleExpr>(&expr.node)) {
     std::vector<Type> types;
     for (const ExprPtr& element : n->elements) types.push_back(infer_value(*element));
-    bool known = std::none_of(types.begin(), types.end(), [](const Type& t) { return is(t, Kind::Unknown); });
+    bool known = std::none_of(types.begin(), types.end(),
+                              [](const Type& t) { return is(t, Kind::Unknown); });
     if (known) result.type = types.empty() ? none_type() : tuple_type(std::move(types));
   } else if (auto* n = std::get_if<RecordExpr>(&expr.node)) {
     std::vector<std::pair<std::string, Type>> types;
-    for (size_t i = 0; i < n->elements.size(); i++) types.emplace_back(n->names[i], infer_value(*n->elements[i]));
-    bool known = std::none_of(types.begin(), types.end(), [](const auto& t) { return is(t.second, Kind::Unknown); });
+    for (size_t i = 0; i < n->elements.size(); i++)
+      types.emplace_back(n->names[i], infer_value(*n->elements[i]));
+    bool known = std::none_of(types.begin(), types.end(),
+                              [](const auto& t) { return is(t.second, Kind::Unknown); });
     if (known) result.type = record_type(std::move(types));
   } else if (auto* n = std::get_if<Sizeof>(&expr.node)) {
     infer_sizeof(expr, *n, result);
@@ -79,7 +84,8 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
   } else if (auto* n = std::get_if<Comptime>(&expr.node)) {
     infer(*n->operand);
     const ExprInfo& inner = info(*n->operand);
-    if (!inner.value && !inner.text && !is(inner.type, Kind::Unknown)) error(expr.span, "this is not known at compile time");
+    if (!inner.value && !inner.text && !is(inner.type, Kind::Unknown))
+      error(expr.span, "this is not known at compile time");
     info(expr) = inner;
   } else if (std::holds_alternative<Typeof>(expr.node)) {
     error(expr.span, "a type is only possible here as the argument of a macro");
@@ -89,21 +95,25 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
 void Inferrer::infer_identifier(const Expr& expr, const Identifier& node, ExprInfo& result) {
   if (const Builtin* builtin = find_builtin(node.name)) {
     if (!builtin->has(kValue)) {
-      error(expr.span, fmt::format("'{}' is a function", node.name)).with_hint(fmt::format("call it: {}", builtin->usage));
+      error(expr.span, fmt::format("'{}' is a function", node.name))
+          .with_hint(fmt::format("call it: {}", builtin->usage));
       return;
     }
     return infer_builtin(expr, *builtin, {}, node.name, result);
   }
   if (std::optional<EnumConstant> constant = types_.find_enumerator(node.name)) {
     result.value = constant->value;
-    if (is(constant->type, Kind::Enum)) result.type = constant->type;
-    else set_constant(result, constant->value, false);
+    if (is(constant->type, Kind::Enum))
+      result.type = constant->type;
+    else
+      set_constant(result, constant->value, false);
     return;
   }
   std::vector<std::string> names;
   for (const Builtin& builtin : all_builtins()) names.emplace_back(builtin.name);
   Diagnostic& report = error(expr.span, fmt::format("'{}' is not known", node.name));
-  if (auto near = nearest(node.name, names)) report.with_hint(fmt::format("did you mean '{}'?", *near));
+  if (auto near = nearest(node.name, names))
+    report.with_hint(fmt::format("did you mean '{}'?", *near));
 }
 
 void Inferrer::infer_unary(const Expr& expr, const Unary& node, ExprInfo& result) {
@@ -113,7 +123,8 @@ void Inferrer::infer_unary(const Expr& expr, const Unary& node, ExprInfo& result
   switch (node.op) {
     case UnaryOp::Not:
       if (!is_scalar(type)) {
-        error(expr.span, fmt::format("'!' takes an integer, bool or pointer, found '{}'", type_name(type)));
+        error(expr.span,
+              fmt::format("'!' takes an integer, bool or pointer, found '{}'", type_name(type)));
         return;
       }
       result.type = bool_type();
@@ -123,7 +134,8 @@ void Inferrer::infer_unary(const Expr& expr, const Unary& node, ExprInfo& result
     case UnaryOp::Negate: {
       bool is_negate = node.op == UnaryOp::Negate;
       if (!is_integer(type)) {
-        error(expr.span, fmt::format("'{}' takes an integer, found '{}'", is_negate ? "-" : "~", type_name(type)));
+        error(expr.span, fmt::format("'{}' takes an integer, found '{}'", is_negate ? "-" : "~",
+                                     type_name(type)));
         return;
       }
       if (operand.value) {
@@ -140,26 +152,33 @@ void Inferrer::infer_unary(const Expr& expr, const Unary& node, ExprInfo& result
         return;
       }
       if (is(type->element, Kind::None)) {
-        error(expr.span, "a 'void *' points to nothing that could be read").with_hint("cast it first: *(uint64 *)pointer");
+        error(expr.span, "a 'void *' points to nothing that could be read")
+            .with_hint("cast it first: *(uint64 *)pointer");
         return;
       }
       result.type = field_type({.name = {}, .type = type->element}, type->space);
       return;
     case UnaryOp::AddressOf: {
-      bool is_place = std::holds_alternative<Variable>(node.operand->node) || std::holds_alternative<MapAccess>(node.operand->node);
-      if (!is_place) error(expr.span, "'&' takes a variable or a map");
-      else result.type = pointer_type(info(*node.operand).type, AddressSpace::Bpf);
+      bool is_place = std::holds_alternative<Variable>(node.operand->node) ||
+                      std::holds_alternative<MapAccess>(node.operand->node);
+      if (!is_place)
+        error(expr.span, "'&' takes a variable or a map");
+      else
+        result.type = pointer_type(info(*node.operand).type, AddressSpace::Bpf);
       return;
     }
   }
 }
 
 static const char* operator_text(BinaryOp op) {
-  static constexpr const char* kTexts[] = {"||", "&&", "|", "^", "&", "==", "!=", "<", ">", "<=", ">=", "<<", ">>", "+", "-", "*", "/", "%"};
+  static constexpr const char* kTexts[] = {"||", "&&", "|",  "^",  "&", "==", "!=", "<", ">",
+                                           "<=", ">=", "<<", ">>", "+", "-",  "*",  "/", "%"};
   return kTexts[static_cast<size_t>(op)];
 }
 
-static bool is_comparison(BinaryOp op) { return op >= BinaryOp::Equal && op <= BinaryOp::GreaterEqual; }
+static bool is_comparison(BinaryOp op) {
+  return op >= BinaryOp::Equal && op <= BinaryOp::GreaterEqual;
+}
 
 void Inferrer::infer_binary(const Expr& expr, const Binary& node, ExprInfo& result) {
   Type left = infer_value(*node.left), right = infer_value(*node.right);
@@ -172,13 +191,16 @@ void Inferrer::infer_binary(const Expr& expr, const Binary& node, ExprInfo& resu
     infer_condition(*node.right);
     result.type = bool_type();
     const ExprInfo &l = info(*node.left), &r = info(*node.right);
-    if (l.value && r.value) result.value = node.op == BinaryOp::Or ? (*l.value || *r.value) : (*l.value && *r.value);
+    if (l.value && r.value)
+      result.value = node.op == BinaryOp::Or ? (*l.value || *r.value) : (*l.value && *r.value);
     return;
   }
   if (is_comparison(node.op)) return infer_comparison(expr, node, left, right, result);
-  if (is(left, Kind::Pointer) || is(right, Kind::Pointer)) return infer_pointer_arithmetic(expr, node, left, right, result);
+  if (is(left, Kind::Pointer) || is(right, Kind::Pointer))
+    return infer_pointer_arithmetic(expr, node, left, right, result);
   if (!is_integer(left) || !is_integer(right)) {
-    error(expr.span, fmt::format("'{}' cannot join '{}' and '{}'", operator_text(node.op), type_name(left), type_name(right)));
+    error(expr.span, fmt::format("'{}' cannot join '{}' and '{}'", operator_text(node.op),
+                                 type_name(left), type_name(right)));
     return;
   }
   if (info(*node.left).value && info(*node.right).value) return fold_binary(expr, node, result);
@@ -189,12 +211,14 @@ void Inferrer::infer_binary(const Expr& expr, const Binary& node, ExprInfo& resu
 Type Inferrer::arithmetic_type(const Expr& expr, const Binary& node) {
   Meeting l = meeting(*node.left), r = meeting(*node.right);
   if (node.op == BinaryOp::Subtract) return int_type(8, true);
-  if (node.op == BinaryOp::ShiftLeft || node.op == BinaryOp::ShiftRight) return int_type(8, l.type->is_signed && !l.is_literal);
+  if (node.op == BinaryOp::ShiftLeft || node.op == BinaryOp::ShiftRight)
+    return int_type(8, l.type->is_signed && !l.is_literal);
   bool l_signed = l.type->is_signed && !l.is_literal, r_signed = r.type->is_signed && !r.is_literal;
   bool loses_sign = (l_signed && !r_signed && !r.is_literal && r.type->size == 8) ||
                     (r_signed && !l_signed && !l.is_literal && l.type->size == 8);
   if (loses_sign && node.op != BinaryOp::BitAnd)
-    warning(expr.span, "a uint64 and a signed integer meet here and are taken as int64").with_hint("cast one of them to say which is meant");
+    warning(expr.span, "a uint64 and a signed integer meet here and are taken as int64")
+        .with_hint("cast one of them to say which is meant");
   if (l.is_literal && r.is_literal) return int_type(8, true);
   return int_type(8, l_signed || r_signed);
 }
@@ -220,24 +244,35 @@ void Inferrer::fold_binary(const Expr& expr, const Binary& node, ExprInfo& resul
       case BinaryOp::BitOr: wide = wa | wb; break;
       default: wide = wa ^ wb; break;
     }
-  bool too_wide = wide > static_cast<__int128>(UINT64_MAX) || wide < static_cast<__int128>(INT64_MIN);
+  bool too_wide =
+      wide > static_cast<__int128>(UINT64_MAX) || wide < static_cast<__int128>(INT64_MIN);
   if (is_bad || too_wide) {
-    error(expr.span, is_bad && divides ? "division by zero" : "the result of this constant expression does not fit 64 bits");
+    error(expr.span, is_bad && divides
+                         ? "division by zero"
+                         : "the result of this constant expression does not fit 64 bits");
     return;
   }
   set_constant(result, static_cast<int64_t>(wide), wide >= 0);
 }
 
-void Inferrer::infer_pointer_arithmetic(const Expr& expr, const Binary& node, const Type& left, const Type& right, ExprInfo& result) {
+void Inferrer::infer_pointer_arithmetic(const Expr& expr, const Binary& node, const Type& left,
+                                        const Type& right, ExprInfo& result) {
   bool is_sum = node.op == BinaryOp::Add, is_difference = node.op == BinaryOp::Subtract;
-  if (is(left, Kind::Pointer) && is_integer(right) && (is_sum || is_difference)) result.type = left;
-  else if (is_integer(left) && is(right, Kind::Pointer) && is_sum) result.type = right;
-  else if (is(left, Kind::Pointer) && is(right, Kind::Pointer) && is_difference) result.type = int_type(8, true);
-  else if (node.op == BinaryOp::BitAnd || node.op == BinaryOp::ShiftRight) result.type = int_type(8, false);
-  else error(expr.span, fmt::format("'{}' cannot join '{}' and '{}'", operator_text(node.op), type_name(left), type_name(right)));
+  if (is(left, Kind::Pointer) && is_integer(right) && (is_sum || is_difference))
+    result.type = left;
+  else if (is_integer(left) && is(right, Kind::Pointer) && is_sum)
+    result.type = right;
+  else if (is(left, Kind::Pointer) && is(right, Kind::Pointer) && is_difference)
+    result.type = int_type(8, true);
+  else if (node.op == BinaryOp::BitAnd || node.op == BinaryOp::ShiftRight)
+    result.type = int_type(8, false);
+  else
+    error(expr.span, fmt::format("'{}' cannot join '{}' and '{}'", operator_text(node.op),
+                                 type_name(left), type_name(right)));
 }
 
-void Inferrer::infer_comparison(const Expr& expr, const Binary& node, const Type& left, const Type& right, ExprInfo& result) {
+void Inferrer::infer_comparison(const Expr& expr, const Binary& node, const Type& left,
+                                const Type& right, ExprInfo& result) {
   result.type = bool_type();
   bool is_equality = node.op == BinaryOp::Equal || node.op == BinaryOp::NotEqual;
   const ExprInfo &l = info(*node.left), &r = info(*node.right);
@@ -245,7 +280,9 @@ void Inferrer::infer_comparison(const Expr& expr, const Binary& node, const Type
     if (l.value && r.value) {
       bool as_unsigned = l.is_literal && r.is_literal;
       int64_t a = *l.value, b = *r.value;
-      auto less = [&](int64_t x, int64_t y) { return as_unsigned ? static_cast<uint64_t>(x) < static_cast<uint64_t>(y) : x < y; };
+      auto less = [&](int64_t x, int64_t y) {
+        return as_unsigned ? static_cast<uint64_t>(x) < static_cast<uint64_t>(y) : x < y;
+      };
       switch (node.op) {
         case BinaryOp::Equal: result.value = a == b; break;
         case BinaryOp::NotEqual: result.value = a != b; break;
@@ -260,19 +297,26 @@ void Inferrer::infer_comparison(const Expr& expr, const Binary& node, const Type
   if (is(left, Kind::String) && is(right, Kind::String)) {
     if (l.text && r.text) {
       int order = l.text->compare(*r.text);
-      bool holds = node.op == BinaryOp::Equal ? order == 0 : node.op == BinaryOp::NotEqual ? order != 0
-                   : node.op == BinaryOp::Less ? order < 0 : node.op == BinaryOp::Greater ? order > 0
-                   : node.op == BinaryOp::LessEqual ? order <= 0 : order >= 0;
+      bool holds = node.op == BinaryOp::Equal       ? order == 0
+                   : node.op == BinaryOp::NotEqual  ? order != 0
+                   : node.op == BinaryOp::Less      ? order < 0
+                   : node.op == BinaryOp::Greater   ? order > 0
+                   : node.op == BinaryOp::LessEqual ? order <= 0
+                                                    : order >= 0;
       result.value = holds;
       return;
     }
-    if (!is_equality) error(expr.span, fmt::format("strings can be compared with '==' and '!=' only, found '{}'", operator_text(node.op)));
+    if (!is_equality)
+      error(expr.span, fmt::format("strings can be compared with '==' and '!=' only, found '{}'",
+                                   operator_text(node.op)));
     return;
   }
   bool same_shape = unify({left}, {right}).has_value() &&
-                    (is(left, Kind::Tuple) || is(left, Kind::Record) || is(left, Kind::Array) || is(left, Kind::Inet) || is(left, Kind::Mac));
+                    (is(left, Kind::Tuple) || is(left, Kind::Record) || is(left, Kind::Array) ||
+                     is(left, Kind::Inet) || is(left, Kind::Mac));
   if (same_shape && is_equality) return;
-  error(expr.span, fmt::format("'{}' cannot compare '{}' with '{}'", operator_text(node.op), type_name(left), type_name(right)));
+  error(expr.span, fmt::format("'{}' cannot compare '{}' with '{}'", operator_text(node.op),
+                               type_name(left), type_name(right)));
 }
 
 void Inferrer::infer_ternary(const Expr& expr, const Ternary& node, ExprInfo& result) {
@@ -289,8 +333,11 @@ void Inferrer::infer_ternary(const Expr& expr, const Ternary& node, ExprInfo& re
     return;
   }
   std::optional<Type> both = unify(meeting(then), meeting(*node.otherwise));
-  if (both) result.type = *both;
-  else error(expr.span, fmt::format("both sides of '?:' must have the same type, found '{}' and '{}'", type_name(a), type_name(b)));
+  if (both)
+    result.type = *both;
+  else
+    error(expr.span, fmt::format("both sides of '?:' must have the same type, found '{}' and '{}'",
+                                 type_name(a), type_name(b)));
 }
 
 void Inferrer::infer_if_expr(const Expr& expr, const IfExpr& node, ExprInfo& result) {
@@ -306,9 +353,12 @@ void Inferrer::infer_if_expr(const Expr& expr, const IfExpr& node, ExprInfo& res
     return;
   }
   std::optional<Type> both = unify(meeting(*node.then.result), meeting(*node.otherwise.result));
-  if (both) result.type = *both;
-  else error(expr.span, fmt::format("both branches must have the same type, found '{}' and '{}'",
-                                    type_name(info(*node.then.result).type), type_name(info(*node.otherwise.result).type)));
+  if (both)
+    result.type = *both;
+  else
+    error(expr.span, fmt::format("both branches must have the same type, found '{}' and '{}'",
+                                 type_name(info(*node.then.result).type),
+                                 type_name(info(*node.otherwise.result).type)));
 }
 
 void Inferrer::infer_increment(const Expr& expr, const Increment& node, ExprInfo& result) {
@@ -317,8 +367,11 @@ void Inferrer::infer_increment(const Expr& expr, const Increment& node, ExprInfo
     int variable = info(*node.target).variable;
     if (variable < 0) return;
     Type have = program_.variables[static_cast<size_t>(variable)].type;
-    if (is_integer(have)) assign_variable_type(variable, {int_type(8, have->is_signed || node.delta < 0)}, expr.span);
-    else if (!is(have, Kind::Pointer) && !is(have, Kind::Unknown)) error(expr.span, fmt::format("'{}' takes an integer or a pointer, found '{}'", word, type_name(have)));
+    if (is_integer(have))
+      assign_variable_type(variable, {int_type(8, have->is_signed || node.delta < 0)}, expr.span);
+    else if (!is(have, Kind::Pointer) && !is(have, Kind::Unknown))
+      error(expr.span,
+            fmt::format("'{}' takes an integer or a pointer, found '{}'", word, type_name(have)));
     info(*node.target).type = result.type = program_.variables[static_cast<size_t>(variable)].type;
     return;
   }
@@ -355,11 +408,16 @@ Type Inferrer::resolve_type(const TypeSpec& spec) {
   for (size_t i = 0; i < spec.suffixes.size(); i++) {
     const TypeSpec::Suffix& suffix = spec.suffixes[i];
     bool sets_size = i == 0 && !suffix.is_pointer && suffix.count > 0;
-    if (suffix.is_pointer) type = pointer_type(type, default_space());
-    else if (sets_size && is(type, Kind::String)) type = string_type(static_cast<uint32_t>(suffix.count));
-    else if (sets_size && is(type, Kind::Buffer)) type = buffer_type(static_cast<uint32_t>(suffix.count));
-    else if (sets_size && is(type, Kind::Inet)) continue;
-    else type = array_type(type, suffix.count < 0 ? 0 : static_cast<uint32_t>(suffix.count));
+    if (suffix.is_pointer)
+      type = pointer_type(type, default_space());
+    else if (sets_size && is(type, Kind::String))
+      type = string_type(static_cast<uint32_t>(suffix.count));
+    else if (sets_size && is(type, Kind::Buffer))
+      type = buffer_type(static_cast<uint32_t>(suffix.count));
+    else if (sets_size && is(type, Kind::Inet))
+      continue;
+    else
+      type = array_type(type, suffix.count < 0 ? 0 : static_cast<uint32_t>(suffix.count));
   }
   return type;
 }
@@ -372,7 +430,10 @@ void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) 
     return;
   }
   const ExprInfo& operand = info(*node.operand);
-  if (is(to, Kind::Array) && to->count == 0 && to->element->size) to = array_type(to->element, std::max(1u, (is_integer(from) && operand.is_literal ? 8 : from->size) / to->element->size));
+  if (is(to, Kind::Array) && to->count == 0 && to->element->size)
+    to = array_type(to->element,
+                    std::max(1u, (is_integer(from) && operand.is_literal ? 8 : from->size) /
+                                     to->element->size));
   if (is(to, Kind::Pointer) && is(from, Kind::Pointer)) to = pointer_type(to->element, from->space);
   result.type = to;
   if (is_integer(to) && is_scalar(from)) {
@@ -381,7 +442,8 @@ void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) 
       if (to->size < 8) {
         int shift = 64 - static_cast<int>(to->size) * 8;
         uint64_t high = static_cast<uint64_t>(*operand.value) << shift;
-        result.value = to->is_signed ? static_cast<int64_t>(high) >> shift : static_cast<int64_t>(high >> shift);
+        result.value = to->is_signed ? static_cast<int64_t>(high) >> shift
+                                     : static_cast<int64_t>(high >> shift);
       }
     }
     return;
@@ -390,10 +452,14 @@ void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) 
     result.value = operand.value;
     return;
   }
-  bool int_and_array = (is(to, Kind::Array) && is_integer(to->element) && (is_integer(from) || is(from, Kind::Array) || is(from, Kind::String))) ||
+  bool int_and_array = (is(to, Kind::Array) && is_integer(to->element) &&
+                        (is_integer(from) || is(from, Kind::Array) || is(from, Kind::String))) ||
                        (is_integer(to) && is(from, Kind::Array) && is_integer(from->element));
-  bool sizes_agree = is(to, Kind::Array) ? (operand.is_literal || is(from, Kind::String) || from->size == to->size) : from->size <= 8 && from->size == to->size;
-  bool resizes_text = (is(to, Kind::String) && is(from, Kind::String)) || (is(to, Kind::Buffer) && is(from, Kind::Buffer));
+  bool sizes_agree = is(to, Kind::Array)
+                         ? (operand.is_literal || is(from, Kind::String) || from->size == to->size)
+                         : from->size <= 8 && from->size == to->size;
+  bool resizes_text = (is(to, Kind::String) && is(from, Kind::String)) ||
+                      (is(to, Kind::Buffer) && is(from, Kind::Buffer));
   if ((int_and_array && sizes_agree) || resizes_text || same_type(to, from)) return;
   error(expr.span, fmt::format("a '{}' cannot be cast to '{}'", type_name(from), type_name(to)));
 }
@@ -402,9 +468,11 @@ void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) 
 // user pointers.
 Type Inferrer::field_type(const Field& field, AddressSpace space) {
   const Type& type = field.type;
-  bool is_char_array = is(type, Kind::Array) && is(type->element, Kind::Int) && type->element->size == 1 && type->element->is_signed && type->count > 0;
+  bool is_char_array = is(type, Kind::Array) && is(type->element, Kind::Int) &&
+                       type->element->size == 1 && type->element->is_signed && type->count > 0;
   if (is_char_array) return string_type(type->count);
-  if (is(type, Kind::Pointer) && space == AddressSpace::User) return pointer_type(type->element, space);
+  if (is(type, Kind::Pointer) && space == AddressSpace::User)
+    return pointer_type(type->element, space);
   if (is(type, Kind::Struct)) return types_.complete(type);
   return type;
 }
@@ -432,12 +500,16 @@ void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& resu
   for (const Field& field : base->fields) names.push_back(field.name);
   std::string owner = is_args ? instance_->attach[0].name : fmt::format("'{}'", type_name(base));
   if (is(base, Kind::Tuple)) {
-    error(expr.span, fmt::format("this tuple has {} elements and no element {}", names.size(), node.name));
+    error(expr.span,
+          fmt::format("this tuple has {} elements and no element {}", names.size(), node.name));
     return;
   }
-  Diagnostic& report = error(expr.span, fmt::format("'{}{}' is not a field of {}", is_args ? "args." : "", node.name, owner));
-  if (auto near = nearest(node.name, names)) report.with_hint(fmt::format("did you mean '{}{}'?", is_args ? "args." : "", *near));
-  else if (is_args) report.with_hint(fmt::format("list the fields with: -lv {}", owner));
+  Diagnostic& report = error(expr.span, fmt::format("'{}{}' is not a field of {}",
+                                                    is_args ? "args." : "", node.name, owner));
+  if (auto near = nearest(node.name, names))
+    report.with_hint(fmt::format("did you mean '{}{}'?", is_args ? "args." : "", *near));
+  else if (is_args)
+    report.with_hint(fmt::format("list the fields with: -lv {}", owner));
 }
 
 void Inferrer::infer_index(const Expr& expr, const Index& node, ExprInfo& result) {
@@ -446,7 +518,8 @@ void Inferrer::infer_index(const Expr& expr, const Index& node, ExprInfo& result
   if (is(base, Kind::Unknown) || is(index, Kind::Unknown)) return;
   std::optional<int64_t> constant = info(*node.index).value;
   if (!is_integer(index)) {
-    error(node.index->span, fmt::format("an index must be an integer, found '{}'", type_name(index)));
+    error(node.index->span,
+          fmt::format("an index must be an integer, found '{}'", type_name(index)));
     return;
   }
   uint32_t count = 0;
@@ -461,11 +534,15 @@ void Inferrer::infer_index(const Expr& expr, const Index& node, ExprInfo& result
     count = is(base, Kind::String) ? base->size : base->size - 4;
   } else if (is(base, Kind::Tuple) && constant) {
     const Field* field = find_field(base, std::to_string(*constant));
-    if (field) result.type = field->type;
-    else error(expr.span, fmt::format("this tuple has {} elements and no element {}", base->fields.size(), *constant));
+    if (field)
+      result.type = field->type;
+    else
+      error(expr.span, fmt::format("this tuple has {} elements and no element {}",
+                                   base->fields.size(), *constant));
     return;
   } else {
-    error(expr.span, fmt::format("'[]' takes an array, a pointer, a string or a tuple, found '{}'", type_name(base)));
+    error(expr.span, fmt::format("'[]' takes an array, a pointer, a string or a tuple, found '{}'",
+                                 type_name(base)));
     return;
   }
   if (constant && (*constant < 0 || *constant >= static_cast<int64_t>(count)) && count > 0)

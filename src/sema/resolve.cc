@@ -17,7 +17,11 @@ namespace {
 class Resolver {
  public:
   Resolver(Instance& instance, const Ast& ast, CheckedProgram& program, Diagnostics& diagnostics)
-      : instance_(instance), ast_(ast), program_(program), diagnostics_(diagnostics), first_(program.variables.size()) {}
+      : instance_(instance),
+        ast_(ast),
+        program_(program),
+        diagnostics_(diagnostics),
+        first_(program.variables.size()) {}
 
   void run() {
     scopes_.emplace_back();
@@ -57,7 +61,8 @@ class Resolver {
         if (variable.function != 0) variable.is_captured = true;
         variable.function = 0;
       }
-      if (variable.function != 0 || variable.is_captured) program_.variables[static_cast<size_t>(root)].is_captured = true;
+      if (variable.function != 0 || variable.is_captured)
+        program_.variables[static_cast<size_t>(root)].is_captured = true;
       aliases_[id - first_] = root;
       variable.is_merged = static_cast<int>(id) != root;
     }
@@ -81,7 +86,8 @@ class Resolver {
 
   // --- maps -----------------------------------------------------------------------------------
   int map_number(const std::string& name, Span span) {
-    auto found = std::find_if(program_.maps.begin(), program_.maps.end(), [&](const MapInfo& m) { return m.name == name; });
+    auto found = std::find_if(program_.maps.begin(), program_.maps.end(),
+                              [&](const MapInfo& m) { return m.name == name; });
     if (found != program_.maps.end()) return static_cast<int>(found - program_.maps.begin());
     MapInfo map{.name = name, .span = span};
     for (const MapDecl& decl : ast_.map_decls)
@@ -114,11 +120,13 @@ class Resolver {
     int id = find(n.name);
     if (id < 0) id = revive(n.name);
     if (id < 0) {
-      Diagnostic& report = diagnostics_.error(e.span, fmt::format("'${}' has no value yet", n.name));
+      Diagnostic& report =
+          diagnostics_.error(e.span, fmt::format("'${}' has no value yet", n.name));
       std::vector<std::string> names;
       for (const Scope& scope : scopes_)
         for (const auto& [name, number] : scope) names.push_back(name);
-      if (auto near = nearest(n.name, names)) report.with_hint(fmt::format("did you mean '${}'?", *near));
+      if (auto near = nearest(n.name, names))
+        report.with_hint(fmt::format("did you mean '${}'?", *near));
       return;
     }
     use(e, id);
@@ -151,7 +159,8 @@ class Resolver {
     bool stores = n.name == "find" && n.args.size() == 3;
     if (stores)
       if (auto* v = std::get_if<Variable>(&n.args[2]->node); v && find(v->name) < 0)
-        program_.variables[static_cast<size_t>(declare(v->name, n.args[2]->span))].needs_zero = true;
+        program_.variables[static_cast<size_t>(declare(v->name, n.args[2]->span))].needs_zero =
+            true;
     exprs(n.args);
   }
   void node(const Expr&, const TupleExpr& n) { exprs(n.elements); }
@@ -224,7 +233,9 @@ class Resolver {
   }
 
   void loop_variable(const Stmt& s, const std::string& name, Span span) {
-    if (find(name) >= 0) diagnostics_.error(span, fmt::format("the loop variable '${}' hides one that exists already", name));
+    if (find(name) >= 0)
+      diagnostics_.error(
+          span, fmt::format("the loop variable '${}' hides one that exists already", name));
     instance_.declares[&s] = declare(name, span);
   }
 
@@ -241,7 +252,8 @@ class Resolver {
 
 }  // namespace
 
-void resolve_names(Instance& instance, const Ast& ast, CheckedProgram& program, Diagnostics& diagnostics) {
+void resolve_names(Instance& instance, const Ast& ast, CheckedProgram& program,
+                   Diagnostics& diagnostics) {
   Resolver(instance, ast, program, diagnostics).run();
 }
 

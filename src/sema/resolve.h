@@ -6,6 +6,7 @@
 
 namespace flowtap {
 
-void resolve_names(Instance& instance, const Ast& ast, CheckedProgram& program, Diagnostics& diagnostics);
+void resolve_names(Instance& instance, const Ast& ast, CheckedProgram& program,
+                   Diagnostics& diagnostics);
 
 }  // namespace flowtap

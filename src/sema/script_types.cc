@@ -24,22 +24,69 @@ struct NamedInt {
 
 // The language's own names first, then C's as people write them in casts.
 constexpr NamedInt kIntegers[] = {
-    {"uint8", 1, false}, {"uint16", 2, false}, {"uint32", 4, false}, {"uint64", 8, false},
-    {"int8", 1, true}, {"int16", 2, true}, {"int32", 4, true}, {"int64", 8, true},
-    {"uint8_t", 1, false}, {"uint16_t", 2, false}, {"uint32_t", 4, false}, {"uint64_t", 8, false},
-    {"int8_t", 1, true}, {"int16_t", 2, true}, {"int32_t", 4, true}, {"int64_t", 8, true},
-    {"u8", 1, false}, {"u16", 2, false}, {"u32", 4, false}, {"u64", 8, false},
-    {"s8", 1, true}, {"s16", 2, true}, {"s32", 4, true}, {"s64", 8, true},
-    {"__u8", 1, false}, {"__u16", 2, false}, {"__u32", 4, false}, {"__u64", 8, false},
-    {"__s8", 1, true}, {"__s16", 2, true}, {"__s32", 4, true}, {"__s64", 8, true},
-    {"__be16", 2, false}, {"__be32", 4, false}, {"__be64", 8, false}, {"__le16", 2, false}, {"__le32", 4, false}, {"__le64", 8, false},
-    {"char", 1, true}, {"signed char", 1, true}, {"unsigned char", 1, false},
-    {"short", 2, true}, {"short int", 2, true}, {"unsigned short", 2, false}, {"unsigned short int", 2, false},
-    {"int", 4, true}, {"signed", 4, true}, {"signed int", 4, true}, {"unsigned", 4, false}, {"unsigned int", 4, false},
-    {"long", 8, true}, {"long int", 8, true}, {"unsigned long", 8, false}, {"unsigned long int", 8, false},
-    {"long unsigned int", 8, false}, {"long long", 8, true}, {"long long int", 8, true},
-    {"unsigned long long", 8, false}, {"long long unsigned int", 8, false},
-    {"size_t", 8, false}, {"ssize_t", 8, true}, {"uintptr_t", 8, false}, {"intptr_t", 8, true},
+    {"uint8", 1, false},
+    {"uint16", 2, false},
+    {"uint32", 4, false},
+    {"uint64", 8, false},
+    {"int8", 1, true},
+    {"int16", 2, true},
+    {"int32", 4, true},
+    {"int64", 8, true},
+    {"uint8_t", 1, false},
+    {"uint16_t", 2, false},
+    {"uint32_t", 4, false},
+    {"uint64_t", 8, false},
+    {"int8_t", 1, true},
+    {"int16_t", 2, true},
+    {"int32_t", 4, true},
+    {"int64_t", 8, true},
+    {"u8", 1, false},
+    {"u16", 2, false},
+    {"u32", 4, false},
+    {"u64", 8, false},
+    {"s8", 1, true},
+    {"s16", 2, true},
+    {"s32", 4, true},
+    {"s64", 8, true},
+    {"__u8", 1, false},
+    {"__u16", 2, false},
+    {"__u32", 4, false},
+    {"__u64", 8, false},
+    {"__s8", 1, true},
+    {"__s16", 2, true},
+    {"__s32", 4, true},
+    {"__s64", 8, true},
+    {"__be16", 2, false},
+    {"__be32", 4, false},
+    {"__be64", 8, false},
+    {"__le16", 2, false},
+    {"__le32", 4, false},
+    {"__le64", 8, false},
+    {"char", 1, true},
+    {"signed char", 1, true},
+    {"unsigned char", 1, false},
+    {"short", 2, true},
+    {"short int", 2, true},
+    {"unsigned short", 2, false},
+    {"unsigned short int", 2, false},
+    {"int", 4, true},
+    {"signed", 4, true},
+    {"signed int", 4, true},
+    {"unsigned", 4, false},
+    {"unsigned int", 4, false},
+    {"long", 8, true},
+    {"long int", 8, true},
+    {"unsigned long", 8, false},
+    {"unsigned long int", 8, false},
+    {"long unsigned int", 8, false},
+    {"long long", 8, true},
+    {"long long int", 8, true},
+    {"unsigned long long", 8, false},
+    {"long long unsigned int", 8, false},
+    {"size_t", 8, false},
+    {"ssize_t", 8, true},
+    {"uintptr_t", 8, false},
+    {"intptr_t", 8, true},
 };
 
 Type builtin_type(const std::string& name) {
@@ -84,7 +131,8 @@ class Layout {
     if (is(type, Kind::Array)) return natural_alignment(type->element);
     if (!is(type, Kind::Struct)) return type->size;
     uint32_t widest = 1;
-    for (const Field& field : type->fields) widest = std::max(widest, natural_alignment(field.type));
+    for (const Field& field : type->fields)
+      widest = std::max(widest, natural_alignment(field.type));
     return widest;
   }
 
@@ -107,7 +155,8 @@ class Layout {
   uint64_t bits_ = 0, end_ = 0, widest_ = 1;
 };
 
-ScriptTypes::ScriptTypes(const CDeclarations& declarations, const Target& target, Diagnostics& diagnostics)
+ScriptTypes::ScriptTypes(const CDeclarations& declarations, const Target& target,
+                         Diagnostics& diagnostics)
     : target_(target) {
   for (const CEnum& definition : declarations.enums) define_enum(definition);
   for (const CStruct& definition : declarations.structs) define_struct(definition, diagnostics);
@@ -123,7 +172,8 @@ void ScriptTypes::define_enum(const CEnum& definition) {
   std::string name = "enum " + (definition.name.empty() ? "(unnamed)" : definition.name);
   Type type = enum_type(name, 4, is_signed, std::move(values));
   if (!definition.name.empty()) defined_[name] = type;
-  for (const CEnum::Value& value : definition.values) enumerators_[value.name] = {type, value.value};
+  for (const CEnum::Value& value : definition.values)
+    enumerators_[value.name] = {type, value.value};
 }
 
 Type ScriptTypes::resolve(const CType& type) const {
@@ -131,7 +181,8 @@ Type ScriptTypes::resolve(const CType& type) const {
   if (!found && type.pointers > 0) found = none_type();  // an opaque struct behind a pointer
   if (!found) return nullptr;
   for (int i = 0; i < type.pointers; i++) found = pointer_type(found, AddressSpace::Kernel);
-  for (size_t i = type.dimensions.size(); i-- > 0;) found = array_type(found, static_cast<uint32_t>(type.dimensions[i]));
+  for (size_t i = type.dimensions.size(); i-- > 0;)
+    found = array_type(found, static_cast<uint32_t>(type.dimensions[i]));
   return found;
 }
 
@@ -151,7 +202,8 @@ void ScriptTypes::define_struct(const CStruct& definition, Diagnostics& diagnost
       data.fields.push_back(std::move(field));
       continue;
     }
-    for (Field inner : type->fields) {  // members of an unnamed struct or union belong to the outer one
+    for (Field inner :
+         type->fields) {  // members of an unnamed struct or union belong to the outer one
       inner.offset += field.offset;
       data.fields.push_back(std::move(inner));
     }
@@ -175,7 +227,8 @@ Type ScriptTypes::complete(const Type& type) const {
 std::optional<EnumConstant> ScriptTypes::find_enumerator(const std::string& name) const {
   if (auto found = enumerators_.find(name); found != enumerators_.end()) return found->second;
   if (std::optional<EnumConstant> known = target_.find_enumerator(name)) return known;
-  if (std::optional<int64_t> value = find_constant(name)) return EnumConstant{int_type(8, true), *value};
+  if (std::optional<int64_t> value = find_constant(name))
+    return EnumConstant{int_type(8, true), *value};
   return std::nullopt;
 }
 

@@ -22,10 +22,12 @@ Type literal_type(uint64_t value) {
 
 // Signed and unsigned meet in the next wider signed type; 64 bits have none, and stay signed.
 static Type unify_integers(const Meeting& a, const Meeting& b) {
-  if (a.type->is_signed == b.type->is_signed) return int_type(std::max(a.type->size, b.type->size), a.type->is_signed);
+  if (a.type->is_signed == b.type->is_signed)
+    return int_type(std::max(a.type->size, b.type->size), a.type->is_signed);
   const Meeting& with_sign = a.type->is_signed ? a : b;
   const Meeting& without = a.type->is_signed ? b : a;
-  if (with_sign.is_literal) return int_type(std::max(with_sign.type->size, without.type->size), false);
+  if (with_sign.is_literal)
+    return int_type(std::max(with_sign.type->size, without.type->size), false);
   if (without.type->size < with_sign.type->size) return with_sign.type;
   return int_type(std::min(8u, without.type->size * 2), true);
 }
@@ -60,7 +62,8 @@ std::optional<Type> unify(const Meeting& a, const Meeting& b) {
   if (is(a.type, Kind::Unknown)) return b.type;
   if (is(b.type, Kind::Unknown)) return a.type;
   if (is_integer(a.type) && is_integer(b.type)) {
-    bool same = a.type->kind == b.type->kind && (is(a.type, Kind::Bool) || same_type(a.type, b.type));
+    bool same =
+        a.type->kind == b.type->kind && (is(a.type, Kind::Bool) || same_type(a.type, b.type));
     return same ? a.type : unify_integers(a, b);
   }
   if (is(a.type, Kind::Pointer) && b.is_literal) return a.type;
@@ -72,8 +75,11 @@ std::optional<Type> unify(const Meeting& a, const Meeting& b) {
     case Kind::Tuple:
     case Kind::Record: return unify_fields(*a.type, *b.type);
     case Kind::Pointer: return unify_pointers(a.type, b.type);
-    case Kind::Sum: case Kind::Min: case Kind::Max: case Kind::Avg: case Kind::Stats:
-      return a.type->is_signed ? a.type : b.type;
+    case Kind::Sum:
+    case Kind::Min:
+    case Kind::Max:
+    case Kind::Avg:
+    case Kind::Stats: return a.type->is_signed ? a.type : b.type;
     default: break;
   }
   if (!same_type(a.type, b.type)) return std::nullopt;
@@ -83,7 +89,10 @@ std::optional<Type> unify(const Meeting& a, const Meeting& b) {
 Type readable(const Type& type) {
   switch (type->kind) {
     case Kind::Count: return int_type(8, false);
-    case Kind::Sum: case Kind::Min: case Kind::Max: case Kind::Avg: return int_type(8, type->is_signed);
+    case Kind::Sum:
+    case Kind::Min:
+    case Kind::Max:
+    case Kind::Avg: return int_type(8, type->is_signed);
     default: return type;
   }
 }

@@ -11,7 +11,9 @@
 namespace flowtap {
 
 Diagnostic& Diagnostics::add(Diagnostic diagnostic) {
-  auto same = [&](const Diagnostic& d) { return d.span == diagnostic.span && d.message == diagnostic.message; };
+  auto same = [&](const Diagnostic& d) {
+    return d.span == diagnostic.span && d.message == diagnostic.message;
+  };
   auto found = std::find_if(list_.begin(), list_.end(), same);
   if (found != list_.end()) return *found;
   if (diagnostic.severity == Severity::Error) errors_++;
@@ -19,11 +21,19 @@ Diagnostic& Diagnostics::add(Diagnostic diagnostic) {
 }
 
 Diagnostic& Diagnostics::error(Span span, std::string message) {
-  return add({.severity = Severity::Error, .span = span, .message = std::move(message), .hint = {}, .notes = {}});
+  return add({.severity = Severity::Error,
+              .span = span,
+              .message = std::move(message),
+              .hint = {},
+              .notes = {}});
 }
 
 Diagnostic& Diagnostics::warning(Span span, std::string message) {
-  return add({.severity = Severity::Warning, .span = span, .message = std::move(message), .hint = {}, .notes = {}});
+  return add({.severity = Severity::Warning,
+              .span = span,
+              .message = std::move(message),
+              .hint = {},
+              .notes = {}});
 }
 
 void Diagnostics::clear() {
@@ -42,9 +52,11 @@ std::string excerpt(const Sources& sources, Span span) {
   LineColumn at = sources.position(span);
   std::string_view line = sources.file(span.file).line(at.line);
   std::string indent;
-  for (char c : line.substr(0, std::min<size_t>(at.column - 1, line.size()))) indent += c == '\t' ? '\t' : ' ';
+  for (char c : line.substr(0, std::min<size_t>(at.column - 1, line.size())))
+    indent += c == '\t' ? '\t' : ' ';
   size_t room = line.size() - std::min<size_t>(line.size(), at.column - 1);
-  size_t carets = std::max<size_t>(1, std::min<size_t>(span.end - std::min(span.begin, span.end), room));
+  size_t carets =
+      std::max<size_t>(1, std::min<size_t>(span.end - std::min(span.begin, span.end), room));
   std::string number = fmt::format("{:>3}", at.line);
   return fmt::format("{} | {}\n{} | {}{}\n", number, line, std::string(number.size(), ' '), indent,
                      std::string(carets, '^'));
@@ -52,7 +64,8 @@ std::string excerpt(const Sources& sources, Span span) {
 
 std::string render(const Diagnostic& diagnostic, const Sources& sources) {
   const char* severity = diagnostic.severity == Severity::Error ? "error" : "warning";
-  std::string out = fmt::format("{}{}: {}\n", place_prefix(sources, diagnostic.span), severity, diagnostic.message);
+  std::string out = fmt::format("{}{}: {}\n", place_prefix(sources, diagnostic.span), severity,
+                                diagnostic.message);
   out += excerpt(sources, diagnostic.span);
   for (const Diagnostic::Note& note : diagnostic.notes) {
     out += fmt::format("{}note: {}\n", place_prefix(sources, note.span), note.message);

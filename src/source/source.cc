@@ -11,7 +11,8 @@ Span cover(Span a, Span b) {
   return Span{a.file, std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
-SourceFile::SourceFile(std::string name, std::string text) : name_(std::move(name)), text_(std::move(text)) {
+SourceFile::SourceFile(std::string name, std::string text)
+    : name_(std::move(name)), text_(std::move(text)) {
   line_starts_.push_back(0);
   for (size_t i = 0; i < text_.size(); i++)
     if (text_[i] == '\n') line_starts_.push_back(static_cast<uint32_t>(i + 1));

@@ -29,14 +29,15 @@ struct TracepointFormat {
   std::vector<std::string> declarations;  // of each field, in C: "const char * filename"
 };
 
-// Arguments of a kernel function or raw tracepoint, in order; offset is 8 * position in the context.
+// Arguments of a kernel function or raw tracepoint, in order; offset is 8 * position in the
+// context.
 struct FunctionSignature {
-  int32_t btf_id = 0;       // of the function, or of the raw tracepoint's typedef
-  std::string module;       // where the id lives; empty for vmlinux
+  int32_t btf_id = 0;  // of the function, or of the raw tracepoint's typedef
+  std::string module;  // where the id lives; empty for vmlinux
   std::vector<Field> args;
-  Type result;              // none_type() for void
+  Type result;                            // none_type() for void
   std::vector<std::string> declarations;  // of each argument, in C: "struct file * file"
-  std::string result_text;  // the result's type in C: "ssize_t"; "void" for none
+  std::string result_text;                // the result's type in C: "ssize_t"; "void" for none
 };
 
 enum class Feature : uint8_t { Btf, Kprobes, Fentry, KprobeMulti, UprobeMulti };
@@ -45,7 +46,8 @@ class Target {
  public:
   virtual ~Target() = default;
 
-  // --- types: "struct sock", "union u", "enum e", or a typedef such as "pid_t". Null: no such type.
+  // --- types: "struct sock", "union u", "enum e", or a typedef such as "pid_t". Null: no such
+  // type.
   virtual Type find_type(std::string_view name) const = 0;
   // The same struct with its fields; anonymous members are flattened. Pointers among them carry
   // the `space` set in the struct type, or Kernel when it is None.
@@ -59,19 +61,25 @@ class Target {
   // --- kernel probes. Lists take globs and come sorted: "category:event" for tracepoints,
   // "module:function" for functions (module "vmlinux" for those of the kernel itself; an empty
   // pattern stands for any), the bare name for the others.
-  virtual std::vector<std::string> tracepoints(std::string_view category, std::string_view event) const = 0;
-  virtual Result<TracepointFormat> tracepoint(std::string_view category, std::string_view event) const = 0;
+  virtual std::vector<std::string> tracepoints(std::string_view category,
+                                               std::string_view event) const = 0;
+  virtual Result<TracepointFormat> tracepoint(std::string_view category,
+                                              std::string_view event) const = 0;
   virtual std::vector<std::string> raw_tracepoints(std::string_view event) const = 0;
   virtual Result<FunctionSignature> raw_tracepoint(std::string_view event) const = 0;
-  virtual std::vector<std::string> kernel_functions(std::string_view module, std::string_view function) const = 0;
-  virtual Result<FunctionSignature> kernel_function(std::string_view module, std::string_view function) const = 0;
+  virtual std::vector<std::string> kernel_functions(std::string_view module,
+                                                    std::string_view function) const = 0;
+  virtual Result<FunctionSignature> kernel_function(std::string_view module,
+                                                    std::string_view function) const = 0;
   virtual std::vector<std::string> iterators() const = 0;  // "task", "tcp"...
-  virtual Result<FunctionSignature> iterator(std::string_view name) const = 0;  // args: members of the context
+  virtual Result<FunctionSignature> iterator(
+      std::string_view name) const = 0;  // args: members of the context
   virtual std::optional<uint64_t> kernel_symbol(std::string_view name) const = 0;
   virtual bool has(Feature feature) const = 0;
 
   // --- user binaries
-  // The files that a probe's target names: a path, a glob, a short library name or a program in PATH.
+  // The files that a probe's target names: a path, a glob, a short library name or a program in
+  // PATH.
   virtual Result<std::vector<std::string>> binaries(std::string_view target) const = 0;
   virtual Result<std::vector<UserFunction>> user_functions(const std::string& path) const = 0;
   virtual Result<std::vector<UsdtProbe>> usdt_probes(const std::string& path) const = 0;

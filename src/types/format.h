@@ -13,9 +13,18 @@ namespace flowtap {
 
 enum class Conversion : uint8_t {
   None,  // literal text only
-  Signed, Unsigned, Octal, HexLower, HexUpper, Char, Pointer, String,
-  Buffer, BufferHexEscaped, BufferHex,  // %r %rx %rh
-  GfpFlags,                             // %gr
+  Signed,
+  Unsigned,
+  Octal,
+  HexLower,
+  HexUpper,
+  Char,
+  Pointer,
+  String,
+  Buffer,
+  BufferHexEscaped,
+  BufferHex,  // %r %rx %rh
+  GfpFlags,   // %gr
 };
 
 // One piece: literal text, then at most one conversion, which takes the next argument.

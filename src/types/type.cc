@@ -66,7 +66,8 @@ Type record_type(std::vector<std::pair<std::string, Type>> elements) {
     uint32_t alignment = alignment_of(type);
     widest = std::max(widest, alignment);
     offset = align_up(offset, alignment);
-    data.fields.push_back({.name = std::move(name), .type = type, .offset = static_cast<uint32_t>(offset)});
+    data.fields.push_back(
+        {.name = std::move(name), .type = type, .offset = static_cast<uint32_t>(offset)});
     offset += type->size;
   }
   data.size = static_cast<uint32_t>(align_up(offset, widest));
@@ -122,7 +123,8 @@ bool same_type(const Type& a, const Type& b) {
 static std::string list_of_names(const TypeData& type, bool with_field_names) {
   std::vector<std::string> parts;
   for (const Field& field : type.fields)
-    parts.push_back(with_field_names ? field.name + "=" + type_name(field.type) : type_name(field.type));
+    parts.push_back(with_field_names ? field.name + "=" + type_name(field.type)
+                                     : type_name(field.type));
   return fmt::format("({})", fmt::join(parts, ","));
 }
 
@@ -190,7 +192,8 @@ const Field* find_field(const Type& type, std::string_view name) {
 }
 
 uint32_t hist_buckets(const TypeData& type) {
-  if (type.kind == Kind::Lhist) return static_cast<uint32_t>((type.max - type.min + type.step - 1) / type.step) + 2;
+  if (type.kind == Kind::Lhist)
+    return static_cast<uint32_t>((type.max - type.min + type.step - 1) / type.step) + 2;
   return hist_bucket(INT64_MAX, type.bits) + 1;
 }
 

@@ -18,25 +18,41 @@ enum class Kind : uint8_t {
   Bool,
   Int,
   Enum,
-  String,   // size bytes including the NUL
-  Buffer,   // u32 length, then up to size - 4 bytes
+  String,  // size bytes including the NUL
+  Buffer,  // u32 length, then up to size - 4 bytes
   Pointer,
   Array,
-  Struct,   // struct or union of the kernel or of the script
-  Tuple,    // (a, b) with fields named "0", "1"...
-  Record,   // (x = a, y = b)
+  Struct,  // struct or union of the kernel or of the script
+  Tuple,   // (a, b) with fields named "0", "1"...
+  Record,  // (x = a, y = b)
   // Values that user space turns into text.
-  KStack, UStack, KSym, USym, Username, Inet, Mac, CgroupPath, Timestamp,
+  KStack,
+  UStack,
+  KSym,
+  USym,
+  Username,
+  Inet,
+  Mac,
+  CgroupPath,
+  Timestamp,
   // Aggregations: what a map holds, not what an expression can be stored as.
-  Count, Sum, Min, Max, Avg, Stats, Hist, Lhist, Tseries,
+  Count,
+  Sum,
+  Min,
+  Max,
+  Avg,
+  Stats,
+  Hist,
+  Lhist,
+  Tseries,
 };
 
 enum class AddressSpace : uint8_t {
-  None,    // not known: a number that was cast in a probe without a context
+  None,  // not known: a number that was cast in a probe without a context
   Kernel,
   User,
-  Bpf,     // memory the program may touch directly: &$x, &@m
-  Context, // the program's own context (args, ctx)
+  Bpf,      // memory the program may touch directly: &$x, &@m
+  Context,  // the program's own context (args, ctx)
 };
 
 enum class StackMode : uint8_t { Bpftrace, Perf, Raw, BuildId };
@@ -48,9 +64,9 @@ using Type = std::shared_ptr<const TypeData>;
 struct Field {
   std::string name;
   Type type;
-  uint32_t offset = 0;     // bytes
-  uint8_t bit_offset = 0;  // within the bytes at `offset`, for bit fields
-  uint8_t bit_size = 0;    // 0: not a bit field
+  uint32_t offset = 0;       // bytes
+  uint8_t bit_offset = 0;    // within the bytes at `offset`, for bit fields
+  uint8_t bit_size = 0;      // 0: not a bit field
   bool is_data_loc = false;  // tracepoint __data_loc: a u32 (length << 16 | offset) into the record
   bool is_rel_loc = false;   // with is_data_loc: that offset counts from the end of the u32 itself
 };
@@ -62,25 +78,25 @@ struct Enumerator {
 
 struct TypeData {
   Kind kind = Kind::Unknown;
-  bool is_signed = false;               // Int, Enum; Sum, Min, Max, Avg, Stats
+  bool is_signed = false;                   // Int, Enum; Sum, Min, Max, Avg, Stats
   AddressSpace space = AddressSpace::None;  // Pointer
-  bool is_union = false;                // Struct
-  bool is_complete = false;             // Struct: fields are filled in
-  uint32_t size = 0;                    // bytes the value occupies in a record, key or map value
-  uint32_t count = 0;                   // Array: number of elements
-  std::string name;                     // Struct: "struct sock"; Enum: "enum x"; typedefs of ints keep none
-  Type element;                         // Pointer, Array
-  std::vector<Field> fields;            // Tuple, Record, completed Struct (anonymous members flattened)
+  bool is_union = false;                    // Struct
+  bool is_complete = false;                 // Struct: fields are filled in
+  uint32_t size = 0;          // bytes the value occupies in a record, key or map value
+  uint32_t count = 0;         // Array: number of elements
+  std::string name;           // Struct: "struct sock"; Enum: "enum x"; typedefs of ints keep none
+  Type element;               // Pointer, Array
+  std::vector<Field> fields;  // Tuple, Record, completed Struct (anonymous members flattened)
   std::shared_ptr<const std::vector<Enumerator>> enumerators;  // Enum
-  int32_t definition = -1;              // Struct: the Target's own number for the definition
-  bool is_percpu = false;               // Pointer: an offset into each CPU's area, not an address
+  int32_t definition = -1;  // Struct: the Target's own number for the definition
+  bool is_percpu = false;   // Pointer: an offset into each CPU's area, not an address
 
   // Parameters of stacks and aggregations.
   StackMode stack_mode = StackMode::Bpftrace;
   uint32_t stack_limit = 0;
-  int64_t min = 0, max = 0, step = 0;   // Lhist; Tseries: min is the interval, max the buckets
-  uint32_t bits = 0;                    // Hist
-  TseriesAgg agg = TseriesAgg::Last;    // Tseries
+  int64_t min = 0, max = 0, step = 0;  // Lhist; Tseries: min is the interval, max the buckets
+  uint32_t bits = 0;                   // Hist
+  TseriesAgg agg = TseriesAgg::Last;   // Tseries
 };
 
 // --- making types ---------------------------------------------------------------------------
@@ -132,8 +148,8 @@ inline constexpr uint32_t kTseriesBucketSize = 24;  // u64 epoch, s64 value, u64
 // bucket 2 + n is [2^n, 2^(n+1)). For bits = k, values below 2^(k+1) have a bucket of their own
 // and each power of two above is split into 2^k buckets.
 struct BucketRange {
-  int64_t low = 0;       // first value; meaningless when is_open_low
-  uint64_t high = 0;     // one past the last value; meaningless when is_open_high
+  int64_t low = 0;    // first value; meaningless when is_open_low
+  uint64_t high = 0;  // one past the last value; meaningless when is_open_high
   bool is_open_low = false;
   bool is_open_high = false;
 };
