@@ -22,7 +22,8 @@ enum class MapType : uint8_t {
   PercpuLruHash,
   Array,
   PercpuArray,
-  Ringbuf
+  Ringbuf,
+  TaskStorage,  // a value per thread, freed with it
 };
 
 struct MapDef {
@@ -191,6 +192,8 @@ struct Image {
   std::vector<Site> sites;
   std::vector<std::string> strings;  // formats of strftime(), filters of cgroup_path()
   int ringbuf = -1;                  // index into maps
+  // Programs that copy per-thread values into the map that is printed; run before maps are.
+  std::vector<size_t> dumps;
   int site_map = -1;                 // index into maps
 };
 

@@ -126,7 +126,7 @@ class Compiler {
       Program& out = lowered.image.programs[i];
       Result<Program> code = codegen::generate(std::move(lowered.programs[i]), scratch_size);
       if (!code.ok()) {
-        diagnostics_.error(out.attach[0].span, code.error().message())
+        diagnostics_.error(out.attach.empty() ? Span{} : out.attach[0].span, code.error().message())
             .with_hint("split the probe into several");
         return false;
       }

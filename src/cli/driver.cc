@@ -102,6 +102,7 @@ void show_stats(const Session& session, const Image& image) {
   for (size_t i = 0; i < image.programs.size(); i++) {
     const ProgramStats& s = (*stats)[i];
     const std::vector<AttachPoint>& attach = image.programs[i].attach;
+    if (attach.empty()) continue;  // one of our own
     std::string more = attach.size() > 1 ? fmt::format(" and {} more", attach.size() - 1) : "";
     fmt::print(stderr, "{:>12} {:>10}  {}{}\n", s.runs, s.runs ? s.nanoseconds / s.runs : 0,
                attach[0].name, more);

@@ -4,10 +4,12 @@
 #include "kernel/maps.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <fmt/format.h>
 
 #include <cctype>
 #include <cstring>
+#include <memory>
 
 #include "kernel/rights.h"
 
@@ -25,6 +27,7 @@ bpf_map_type kernel_type(MapType type) {
     case MapType::Array: return BPF_MAP_TYPE_ARRAY;
     case MapType::PercpuArray: return BPF_MAP_TYPE_PERCPU_ARRAY;
     case MapType::Ringbuf: return BPF_MAP_TYPE_RINGBUF;
+    case MapType::TaskStorage: return BPF_MAP_TYPE_TASK_STORAGE;
   }
   UNREACHABLE("a map type without a number");
 }
@@ -58,9 +61,38 @@ Status write_initial(const MapDef& map, int fd) {
   return Done{};
 }
 
+// Local storage must say what it holds: an int as key, and here bytes as value.
+struct StorageTypes {
+  Fd btf;
+  uint32_t key = 0;
+  uint32_t value = 0;
+};
+
+Result<StorageTypes> storage_types(const MapDef& map) {
+  std::unique_ptr<::btf, decltype(&::btf__free)> types(::btf__new_empty(), &::btf__free);
+  int number = ::btf__add_int(types.get(), "int", 4, BTF_INT_SIGNED);
+  int byte = ::btf__add_int(types.get(), "byte", 1, 0);
+  int bytes = ::btf__add_array(types.get(), number, byte, map.value_size);
+  if (number < 0 || byte < 0 || bytes < 0) return errno_error("cannot describe a map");
+  uint32_t size = 0;
+  const void* raw = ::btf__raw_data(types.get(), &size);
+  Fd fd(::bpf_btf_load(raw, size, nullptr));
+  if (!fd.valid()) return map_error(map, "describe");
+  return StorageTypes{std::move(fd), static_cast<uint32_t>(number), static_cast<uint32_t>(bytes)};
+}
+
 Result<Fd> create_map(const MapDef& map) {
   LIBBPF_OPTS(bpf_map_create_opts, opts);
   if (map.no_prealloc) opts.map_flags = BPF_F_NO_PREALLOC;
+  StorageTypes types;
+  if (map.type == MapType::TaskStorage) {
+    Result<StorageTypes> made = storage_types(map);
+    if (!made) return made.error();
+    types = std::move(*made);
+    opts.btf_fd = static_cast<uint32_t>(types.btf.get());
+    opts.btf_key_type_id = types.key;
+    opts.btf_value_type_id = types.value;
+  }
   Fd fd(::bpf_map_create(kernel_type(map.type), kernel_name(map.name).c_str(), map.key_size,
                          map.value_size, map.max_entries, &opts));
   if (!fd.valid()) return map_error(map, "create");

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "lower/per_thread.h"
 
 namespace flowtap {
 
@@ -21,6 +22,7 @@ ImageBuilder::ImageBuilder(const CheckedProgram& checked, const Target& target,
   image_.site_map =
       add_map({.name = "sites", .type = MapType::Array, .key_size = 4, .max_entries = 1});
   for (const MapInfo& map : checked.maps) add_script_map(map);
+  for (size_t i = 0; i < checked.maps.size(); i++) add_local_storage(i);
 }
 
 int ImageBuilder::add_map(MapDef map) {
@@ -54,6 +56,20 @@ void ImageBuilder::add_script_map(const MapInfo& info) {
     map.no_prealloc = wants_no_prealloc(map);
   }
   script_maps_.push_back(add_map(std::move(map)));
+}
+
+// Values move to task storage; the map itself is only filled when it has to be printed.
+void ImageBuilder::add_local_storage(size_t number) {
+  local_storage_.push_back(-1);
+  bool fits = !options_.pid_namespace && is_per_thread(checked_, static_cast<int>(number));
+  if (!fits || !target_.iterator("task").ok()) return;
+  MapDef& printed = image_.maps[static_cast<size_t>(script_maps_[number])];
+  constexpr uint32_t kMostThreads = 1 << 22;
+  printed.max_entries = kMostThreads;
+  printed.no_prealloc = true;
+  uint32_t size = kPresentSize + printed.value_size;
+  std::string name = "local_" + printed.name.substr(1);
+  local_storage_[number] = add_map({.name = name, .type = MapType::TaskStorage, .key_size = 4, .value_size = size, .no_prealloc = true});
 }
 
 int ImageBuilder::zeros(uint32_t size) {

@@ -21,6 +21,8 @@ class ImageBuilder {
   uint32_t cpus() const { return cpus_; }
 
   int script_map(int number) const { return script_maps_[static_cast<size_t>(number)]; }
+  // The task storage behind a map whose only key is ever `tid`; -1 for all other maps.
+  int local_storage(int number) const { return local_storage_[static_cast<size_t>(number)]; }
   // A map of our own, made when first asked for.
   int zeros(uint32_t size);  // array of zero bytes, at least `size` of them
   int scratch(const std::string& program);
@@ -32,6 +34,7 @@ class ImageBuilder {
 
  private:
   void add_script_map(const MapInfo& map);
+  void add_local_storage(size_t number);
   int add_map(MapDef map);
 
   const CheckedProgram& checked_;
@@ -40,6 +43,7 @@ class ImageBuilder {
   Image image_;
   uint32_t cpus_;
   std::vector<int> script_maps_;
+  std::vector<int> local_storage_;
   int zeros_ = -1;
   std::map<std::string, int> tables_;
 };

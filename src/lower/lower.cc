@@ -106,6 +106,21 @@ Lowered lower(const CheckedProgram& checked, const Target& target, const LowerOp
     programs.push_back(std::move(program));
     out.programs.push_back(std::move(code));
   }
+  for (size_t i = 0; i < checked.maps.size(); i++) {
+    if (image.local_storage(static_cast<int>(i)) < 0) continue;
+    Result<FunctionSignature> tasks = target.iterator("task");
+    CHECK(tasks.ok());
+    Program program{.name = fmt::format("dump_{}", i), .type = ProgramType::Iter};
+    program.attach_btf_id = tasks->btf_id;
+    ir::Program code{.name = program.name};
+    code.cpus = image.cpus();
+    Instance nobody;
+    Lowering(image, nobody, program, code).run_dump(static_cast<int>(i));
+    code.scratch_map = image.scratch(program.name);
+    image.image().dumps.push_back(programs.size());
+    programs.push_back(std::move(program));
+    out.programs.push_back(std::move(code));
+  }
   out.image = std::move(image.image());
   out.image.programs = std::move(programs);
   return out;

@@ -32,6 +32,8 @@ class Lowering {
  public:
   Lowering(ImageBuilder& image, const Instance& instance, Program& out, ir::Program& program);
   void run();
+  // The body of the program that copies a per-thread map into the one that is printed.
+  void run_dump(int map);
 
  private:
   using Operand = ir::Operand;
@@ -154,6 +156,12 @@ class Lowering {
   Value lower_find(const std::vector<ExprPtr>& args);
   Value lower_len(const Expr& arg);
   bool is_deleted_from(int map) const;
+
+  // --- maps kept in task storage (local_storage.cc) ---
+  Reg local_storage(int number, Operand task, int64_t flags);
+  Reg lookup_local(int number);
+  Reg create_local(int number, int32_t present, int32_t absent);
+  Value delete_local(int number);
 
   // --- records (events.cc) ---
   void lower_printf(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);

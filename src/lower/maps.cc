@@ -24,6 +24,7 @@ ir::Address Lowering::lower_key(const MapInfo& map, const Expr& key) {
 // The value's address, or 0.
 ir::Reg Lowering::lookup(int number, Address key) {
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
+  if (image_.local_storage(number) >= 0) return lookup_local(number);
   int index = image_.script_map(number);
   if (map.is_scalar != false) {
     if (!is_aggregation(map.value)) return b().map_value(index);
@@ -40,6 +41,7 @@ ir::Reg Lowering::lookup(int number, Address key) {
 // it answers, or to `absent` when the map is full, which is noted.
 ir::Reg Lowering::find_or_create(int number, Address key, int32_t present, int32_t absent) {
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
+  if (image_.local_storage(number) >= 0) return create_local(number, present, absent);
   Reg result = b().move(reg(lookup(number, key)));
   if (map.is_scalar != false) {
     b().branch(ir::Compare::Ne, reg(result), imm(0), present, absent);
@@ -67,7 +69,8 @@ void Lowering::change_map(const Expr& target, const std::function<void(Address)>
   int number = info(target).map;
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
   const ExprPtr& key = std::get<MapAccess>(target.node).key;
-  Address key_address = key ? lower_key(map, *key) : Address{};
+  bool has_key = key && image_.local_storage(number) < 0;
+  Address key_address = has_key ? lower_key(map, *key) : Address{};
   b().set_span(target.span);
   int32_t present = b().new_block(), done = b().new_block();
   Reg value = find_or_create(number, key_address, present, done);
@@ -83,7 +86,7 @@ Value Lowering::load_map(const Expr& expr, const MapAccess& node) {
   int number = info(expr).map;
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
   std::optional<Address> key;
-  if (node.key) key = lower_key(map, *node.key);
+  if (node.key && image_.local_storage(number) < 0) key = lower_key(map, *node.key);
   b().set_span(expr.span);
   if (is_aggregation(map.value)) return sum_over_cpus(map, number, key);
   return load_map_value(map, number, key);
@@ -204,6 +207,10 @@ void Lowering::store_map(const Expr& target, const Expr& value) {
   if (map.is_scalar != false) {
     Value ready = is_scalar(map.value) ? scalar(map.value, lower_scalar(value)) : lower(value);
     return store(ready, ir::at(lookup(number, {})), map.value);
+  }
+  if (image_.local_storage(number) >= 0) {
+    Value ready = is_scalar(map.value) ? scalar(map.value, lower_scalar(value)) : lower(value);
+    return change_map(target, [&](Address place) { store(ready, place, map.value); });
   }
   Address key_address = lower_key(map, *key);
   uint32_t size = image_.image().maps[static_cast<size_t>(image_.script_map(number))].value_size;
@@ -399,6 +406,7 @@ Value Lowering::lower_delete(const std::vector<ExprPtr>& args) {
     b().start(done);
     return scalar(bool_type(), imm(1));
   }
+  if (image_.local_storage(number) >= 0) return delete_local(number);
   Address key = lower_key(map, args.size() == 2 ? *args[1] : *own_key);
   Reg result = b().call(BPF_FUNC_map_delete_elem, {reg(b().map_pointer(image_.script_map(number))),
                                                    reg(b().address_of(key))});

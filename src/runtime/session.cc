@@ -13,6 +13,8 @@
 
 #include "runtime/session.h"
 
+#include <bpf/bpf.h>
+
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -68,6 +70,7 @@ struct Session::State {
   Status attach_point(size_t program, size_t point);
   Status start();
   Status wait();
+  Status run_dumps();
   Status finish();
   void write_maps();
 
@@ -304,6 +307,17 @@ Status Session::State::wait() {
   return Done{};
 }
 
+// Values that are kept per thread come into the maps that are printed.
+Status Session::State::run_dumps() {
+  for (size_t program : parts.image.dumps) {
+    Fd link(::bpf_link_create(loaded.programs[program].get(), 0, BPF_TRACE_ITER, nullptr));
+    if (!link.valid()) return errno_error("cannot visit the threads");
+    Status ran = run_iterator(link.get());
+    if (!ran) return ran.error();
+  }
+  return Done{};
+}
+
 Status Session::State::finish() {
   signals->let_through();
   iterators.reset();
@@ -322,6 +336,8 @@ Status Session::State::finish() {
   if (!drained) return drained.error();
 
   parts.writer.end_of_events();
+  Status dumped = run_dumps();
+  if (!dumped) return dumped.error();
   if (options.print_maps_on_exit) write_maps();
   losses->report_all();
   if (actions->bad_records() > 0) {

@@ -1,0 +1,95 @@
+// Per-thread maps in task storage; per_thread.h says which and how a value lies there.
+
+#include <linux/bpf.h>
+
+#include "lower/lowering.h"
+#include "lower/per_thread.h"
+
+namespace flowtap {
+
+// The thread's storage for a map, or 0.
+ir::Reg Lowering::local_storage(int number, Operand task, int64_t flags) {
+  Reg map = b().map_pointer(image_.local_storage(number));
+  return b().call(BPF_FUNC_task_storage_get, {reg(map), task, imm(0), imm(flags)});
+}
+
+// The value's address, or 0 when there is none.
+ir::Reg Lowering::lookup_local(int number) {
+  Reg storage = local_storage(number, reg(b().call(BPF_FUNC_get_current_task_btf, {})), 0);
+  Reg result = b().new_reg();
+  int32_t there = b().new_block(), present = b().new_block(), done = b().new_block();
+  b().assign(result, imm(0));
+  b().branch(ir::Compare::Ne, reg(storage), imm(0), there, done);
+  b().start(there);
+  b().branch(ir::Compare::Ne, reg(b().load(ir::at(storage), 8)), imm(0), present, done);
+  b().start(present);
+  b().assign(result, reg(b().alu(ir::Alu::Add, reg(storage), imm(kPresentSize))));
+  b().jump(done);
+  b().start(done);
+  return result;
+}
+
+// Goes to `present` with the value's address in the register it answers. A value that was not
+// there starts as zeros. The kernel refuses only when memory is short or when this thread's
+// storage is being changed at this very moment.
+ir::Reg Lowering::create_local(int number, int32_t present, int32_t absent) {
+  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
+  Reg storage = local_storage(number, reg(b().call(BPF_FUNC_get_current_task_btf, {})), BPF_LOCAL_STORAGE_GET_F_CREATE);
+  int32_t there = b().new_block(), fresh = b().new_block(), refused = b().new_block(), ready = b().new_block();
+  b().branch(ir::Compare::Ne, reg(storage), imm(0), there, refused);
+  b().start(refused);
+  note_site(SiteKind::MapFull, map.name, imm(-12));
+  b().jump(absent);
+  b().start(there);
+  b().branch(ir::Compare::Ne, reg(b().load(ir::at(storage), 8)), imm(0), ready, fresh);
+  b().start(fresh);
+  b().store(ir::at(storage), 8, imm(1));
+  zero(ir::at(storage, kPresentSize), map.value->size);
+  b().jump(ready);
+  b().start(ready);
+  Reg value = b().alu(ir::Alu::Add, reg(storage), imm(kPresentSize));
+  b().jump(present);
+  return value;
+}
+
+// The storage stays with its thread, to be used again: only the key is gone.
+Value Lowering::delete_local(int number) {
+  Reg storage = local_storage(number, reg(b().call(BPF_FUNC_get_current_task_btf, {})), 0);
+  Reg was_there = b().new_reg();
+  int32_t there = b().new_block(), done = b().new_block();
+  b().assign(was_there, imm(0));
+  b().branch(ir::Compare::Ne, reg(storage), imm(0), there, done);
+  b().start(there);
+  b().assign(was_there, reg(b().load(ir::at(storage), 8)));
+  b().store(ir::at(storage), 8, imm(0));
+  b().jump(done);
+  b().start(done);
+  return scalar(bool_type(), reg(was_there));
+}
+
+// Runs once per thread as a task iterator: context word 1 is the task, null at the end.
+void Lowering::run_dump(int number) {
+  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
+  program_.functions.push_back({.name = program_.name, .params = 1});
+  builder_ = std::make_unique<ir::Builder>(program_, 0);
+  ctx_ = b().param(0);
+  Reg task = b().load(ir::at(ctx_, 8), 8);
+  int32_t is_task = b().new_block(), there = b().new_block(), present = b().new_block(), done = b().new_block();
+  b().branch(ir::Compare::Ne, reg(task), imm(0), is_task, done);
+  b().start(is_task);
+  Reg storage = local_storage(number, reg(task), 0);
+  b().branch(ir::Compare::Ne, reg(storage), imm(0), there, done);
+  b().start(there);
+  b().branch(ir::Compare::Ne, reg(b().load(ir::at(storage), 8)), imm(0), present, done);
+  b().start(present);
+  Address key = temp(8);
+  b().store(key, map.key->size, task_field(reg(task), "pid"));
+  int index = image_.script_map(number);
+  b().call(BPF_FUNC_map_update_elem, {reg(b().map_pointer(index)), reg(b().address_of(key)),
+                                      reg(b().address_of(ir::at(storage, kPresentSize))), imm(0)});
+  b().jump(done);
+  b().start(done);
+  b().finish();
+}
+
+}  // namespace flowtap
