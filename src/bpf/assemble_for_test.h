@@ -28,6 +28,9 @@ class Assembler {
   Assembler& add_imm(uint8_t dst, int32_t imm) {
     return add({.code = BPF_ALU64 | BPF_ADD | BPF_K, .dst = dst, .imm = imm});
   }
+  Assembler& shift_right(uint8_t dst, int32_t imm) {
+    return add({.code = BPF_ALU64 | BPF_RSH | BPF_K, .dst = dst, .imm = imm});
+  }
   Assembler& load64(uint8_t dst, uint8_t src, int16_t off) {
     return add({.code = BPF_LDX | BPF_MEM | BPF_DW, .dst = dst, .src = src, .off = off});
   }
@@ -56,6 +59,10 @@ class Assembler {
   Assembler& skip_if_not(uint8_t dst, int32_t imm, int16_t count) {
     return add({.code = BPF_JMP | BPF_JNE | BPF_K, .dst = dst, .off = count, .imm = imm});
   }
+  // The same with the lower halves of two registers.
+  Assembler& skip_if_reg32_equal(uint8_t dst, uint8_t src, int16_t count) {
+    return add({.code = BPF_JMP32 | BPF_JEQ | BPF_X, .dst = dst, .src = src, .off = count});
+  }
   Assembler& exit() { return add({.code = BPF_JMP | BPF_EXIT}); }
 
   Assembler& map(uint8_t dst, int map) { return wide(dst, map, Relocation::Kind::MapFd, 0); }
@@ -79,6 +86,10 @@ class Assembler {
         .mov(3, 16)
         .mov(4, 0)
         .call(BPF_FUNC_ringbuf_output);
+  }
+  // Leaves the program, unless the process is the one given.
+  Assembler& only_process(int32_t pid) {
+    return call(BPF_FUNC_get_current_pid_tgid).shift_right(0, 32).skip_if_equal(0, pid, 2).done();
   }
   // Adds one to the first number of an array map.
   Assembler& count(int map) { return mov(1, 1).map_value(2, map).atomic_add(2, 0, 1); }

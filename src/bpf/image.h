@@ -194,7 +194,7 @@ struct Image {
   int ringbuf = -1;                  // index into maps
   // Programs that copy per-thread values into the map that is printed; run before maps are.
   std::vector<size_t> dumps;
-  int site_map = -1;                 // index into maps
+  int site_map = -1;  // index into maps
 };
 
 }  // namespace flowtap

@@ -4,6 +4,8 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/fd.h"
@@ -13,22 +15,29 @@
 namespace flowtap {
 
 struct AttachOptions {
-  std::optional<pid_t> pid;  // -p or -c: narrows the kinds that can be narrowed
-  std::string tracefs;       // empty: wherever it is mounted
+  std::optional<pid_t> pid;   // -p or -c: narrows the kinds that can be narrowed
+  bool uprobe_multi = false;  // how user probes were loaded, see LoadedImage
+  std::string tracefs;        // empty: wherever it is mounted
 };
 
-// The program is attached as long as these are open.
-using Attachment = std::vector<Fd>;
+// What holds a program to its events.
+struct Attachment {
+  std::vector<Fd> links;   // the program runs as long as these are open
+  std::vector<Fd> events;  // what they hang on, where closing it takes the kernel long
+};
 
-// Kinds that flowtap runs itself (begin, end...) have nothing to attach and give an empty list.
+// Kinds that flowtap runs itself (begin, end...) have nothing to attach and give an empty one.
 Result<Attachment> attach(const Program& program, const AttachPoint& point, int program_fd,
                           const AttachOptions& options);
+
+// Several points at once, for user probes with uprobe_multi: all of one kind and one file.
+bool can_attach_together(const AttachPoint& a, const AttachPoint& b, const AttachOptions& options);
+Result<Attachment> attach_together(const Program& program,
+                                   std::span<const AttachPoint* const> points, int program_fd,
+                                   const AttachOptions& options);
 
 // The kernel runs several programs on one event in the order of attaching for some kinds, and
 // newest first for others. Attach those in reverse so that blocks run as the script has them.
 bool fires_newest_first(ProbeKind kind);
-
-// Closes all; in parallel when there are many, since each close may wait for a grace period.
-void detach(std::vector<Attachment> attachments);
 
 }  // namespace flowtap

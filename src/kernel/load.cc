@@ -9,10 +9,12 @@
 
 #include <algorithm>
 
+#include "builtins/probes.h"
 #include "kernel/maps.h"
 #include "kernel/module_btf.h"
 #include "kernel/program_btf.h"
 #include "kernel/rights.h"
+#include "kernel/uprobe_multi.h"
 #include "kernel/verifier_log.h"
 #include "symbols/kallsyms.h"
 
@@ -53,6 +55,11 @@ std::vector<bpf_insn> kernel_insns(const Program& program) {
   return insns;
 }
 
+bool is_user_program(const Program& program) {
+  return program.type == ProgramType::Kprobe && !program.attach.empty() &&
+         probe_row(program.attach.front().kind).has(kUserSpace);
+}
+
 class Loader {
  public:
   Loader(const Image& image, const LoadOptions& options) : image_(image), options_(options) {}
@@ -61,6 +68,9 @@ class Loader {
     Result<std::vector<Fd>> maps = create_maps(image_);
     if (!maps) return maps.error();
     loaded_.maps = std::move(*maps);
+    bool has_user_probes =
+        std::any_of(image_.programs.begin(), image_.programs.end(), is_user_program);
+    loaded_.uprobe_multi = has_user_probes && has_uprobe_multi();
     for (size_t i = 0; i < image_.programs.size(); i++) {
       Result<Fd> fd = load_program(i, refusal);
       if (!fd) return fd.error();
@@ -167,6 +177,8 @@ Result<Fd> Loader::load_program(size_t index, std::optional<Refusal>* refusal) {
   LIBBPF_OPTS(bpf_prog_load_opts, opts);
   KernelType type = kernel_type(program.type);
   opts.expected_attach_type = type.attach;
+  if (loaded_.uprobe_multi && is_user_program(program))
+    opts.expected_attach_type = static_cast<bpf_attach_type>(kUprobeMultiAttachType);
   opts.attach_btf_id = static_cast<uint32_t>(program.attach_btf_id);
   if (program.is_sleepable) opts.prog_flags = BPF_F_SLEEPABLE;
   if (!program.attach_module.empty()) {

@@ -53,14 +53,13 @@ Result<uint32_t> perf_source_type(const char* name) {
                fmt::format("it was built without them: {} is missing", path)};
 }
 
-Result<Fd> connect_program(int program, Fd event, const std::string& what) {
+Result<Fd> connect_program(int program, const Fd& event, const std::string& what) {
   Fd link(::bpf_link_create(program, event.get(), BPF_PERF_EVENT, nullptr));
   if (!link.valid() && errno != EINVAL) return errno_error(what, hint_for(errno));
   if (!link.valid() && ::ioctl(event.get(), PERF_EVENT_IOC_SET_BPF, program) < 0)
     return errno_error(what, hint_for(errno));
   if (::ioctl(event.get(), PERF_EVENT_IOC_ENABLE, 0) < 0) return errno_error(what, hint_for(errno));
-  // A link holds the event itself.
-  return link.valid() ? std::move(link) : std::move(event);
+  return link;
 }
 
 }  // namespace flowtap

@@ -26,7 +26,10 @@ Result<Fd> open_perf_event(const perf_event_attr& attr, PerfScope scope, const s
 // The number of a dynamic source: "uprobe", "kprobe".
 Result<uint32_t> perf_source_type(const char* name);
 
-// Hangs the program on the event and starts it. What comes back keeps both alive.
-Result<Fd> connect_program(int program, Fd event, const std::string& what);
+inline constexpr uint64_t kPerfReturnProbe = 1;  // config:0 of the sources "kprobe" and "uprobe"
+
+// Hangs the program on the event and starts it. The link holds both; it is invalid where the
+// kernel has no such links (before 5.15), and then the event holds the program.
+Result<Fd> connect_program(int program, const Fd& event, const std::string& what);
 
 }  // namespace flowtap

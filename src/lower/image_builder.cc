@@ -69,7 +69,11 @@ void ImageBuilder::add_local_storage(size_t number) {
   printed.no_prealloc = true;
   uint32_t size = kPresentSize + printed.value_size;
   std::string name = "local_" + printed.name.substr(1);
-  local_storage_[number] = add_map({.name = name, .type = MapType::TaskStorage, .key_size = 4, .value_size = size, .no_prealloc = true});
+  local_storage_[number] = add_map({.name = name,
+                                    .type = MapType::TaskStorage,
+                                    .key_size = 4,
+                                    .value_size = size,
+                                    .no_prealloc = true});
 }
 
 int ImageBuilder::zeros(uint32_t size) {

@@ -34,8 +34,10 @@ ir::Reg Lowering::lookup_local(int number) {
 // storage is being changed at this very moment.
 ir::Reg Lowering::create_local(int number, int32_t present, int32_t absent) {
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
-  Reg storage = local_storage(number, reg(b().call(BPF_FUNC_get_current_task_btf, {})), BPF_LOCAL_STORAGE_GET_F_CREATE);
-  int32_t there = b().new_block(), fresh = b().new_block(), refused = b().new_block(), ready = b().new_block();
+  Reg storage = local_storage(number, reg(b().call(BPF_FUNC_get_current_task_btf, {})),
+                              BPF_LOCAL_STORAGE_GET_F_CREATE);
+  int32_t there = b().new_block(), fresh = b().new_block(), refused = b().new_block(),
+          ready = b().new_block();
   b().branch(ir::Compare::Ne, reg(storage), imm(0), there, refused);
   b().start(refused);
   note_site(SiteKind::MapFull, map.name, imm(-12));
@@ -74,7 +76,8 @@ void Lowering::run_dump(int number) {
   builder_ = std::make_unique<ir::Builder>(program_, 0);
   ctx_ = b().param(0);
   Reg task = b().load(ir::at(ctx_, 8), 8);
-  int32_t is_task = b().new_block(), there = b().new_block(), present = b().new_block(), done = b().new_block();
+  int32_t is_task = b().new_block(), there = b().new_block(), present = b().new_block(),
+          done = b().new_block();
   b().branch(ir::Compare::Ne, reg(task), imm(0), is_task, done);
   b().start(is_task);
   Reg storage = local_storage(number, reg(task), 0);

@@ -14,7 +14,8 @@ class Uses {
 
   bool are_per_thread() {
     const MapInfo& info = program_.maps[static_cast<size_t>(map_)];
-    if (info.is_scalar != false || info.decl || is_aggregation(info.value) || !is_integer(info.key)) return false;
+    if (info.is_scalar != false || info.decl || is_aggregation(info.value) || !is_integer(info.key))
+      return false;
     for (const std::unique_ptr<Instance>& instance : program_.instances) {
       if (instance->predicate) look(*instance->predicate);
       for_each_expr(instance->body, [&](const Expr& expr) { visit(expr); });
@@ -46,7 +47,8 @@ class Uses {
     if (!call || !builtin || call->args.empty() || program_.of(*call->args[0]).map != map_) return;
     is_deleted_ |= builtin->id == Fn::Delete;
     if (call->args.size() < 2) return;
-    bool takes_key = builtin->id == Fn::Delete || builtin->id == Fn::HasKey || builtin->id == Fn::Find;
+    bool takes_key =
+        builtin->id == Fn::Delete || builtin->id == Fn::HasKey || builtin->id == Fn::Find;
     if (takes_key) {
       is_good_ &= is_tid(*call->args[1]);
       allowed_ = call->args[0].get();
@@ -62,6 +64,8 @@ class Uses {
 
 }  // namespace
 
-bool is_per_thread(const CheckedProgram& program, int map) { return Uses(program, map).are_per_thread(); }
+bool is_per_thread(const CheckedProgram& program, int map) {
+  return Uses(program, map).are_per_thread();
+}
 
 }  // namespace flowtap

@@ -1,5 +1,5 @@
-// Session: loading, attaching, looping. Ways in: Session::load(), attach(), loop(), or run() for
-// all three. The order of things:
+// Session: loading and attaching; loop.cc has the rest. Ways in: Session::load(), attach(),
+// loop(), or run() for all three. The order of things:
 //
 //   1. begin probes run, one after the other
 //   2. the others are attached; those that fire newest first in reverse, see attach.h
@@ -13,33 +13,23 @@
 
 #include "runtime/session.h"
 
-#include <bpf/bpf.h>
-
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "builtins/probes.h"
-#include "kernel/ring_buffer.h"
+#include "kernel/detach.h"
 #include "kernel/run_program.h"
-#include "runtime/actions.h"
-#include "runtime/iterators.h"
-#include "runtime/losses.h"
-#include "runtime/map_output.h"
-#include "runtime/places.h"
-#include "runtime/signals.h"
+#include "runtime/session_state.h"
 
 namespace flowtap {
-
 namespace {
 
 constexpr const char* kNotifyVariable = "__BPFTRACE_NOTIFY_PROBES_ATTACHED";
-constexpr int kLossCheckMilliseconds = 1000;
 
 Result<Fd> watch_process(pid_t pid) {
   Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
@@ -59,53 +49,17 @@ void raise_file_limit() {
 
 }  // namespace
 
-struct Session::State {
-  State(const SessionParts& parts, RunOptions options)
-      : parts(parts), options(std::move(options)) {}
+// Early ends come here with everything still attached.
+Session::State::~State() {
+  iterators.reset();  // its thread uses the links
+  std::vector<Attachment> attachments;
+  for (Attached& one : attached) attachments.push_back(std::move(one.attachment));
+  std::vector<Fd> rest = detach(std::move(attachments));
+  std::move(rest.begin(), rest.end(), std::back_inserter(leftovers));
+  close_in_background(std::move(leftovers));
+}
 
-  // --- steps
-  Status open(std::optional<Refusal>* refusal);
-  Status run_all(ProbeKind kind);
-  Status attach_all();
-  Status attach_point(size_t program, size_t point);
-  Status start();
-  Status wait();
-  Status run_dumps();
-  Status finish();
-  void write_maps();
-
-  // --- parts of them
-  Status drain();
-  Status take_some(bool& has_more);
-  void take_signals();
-  void unwatch(uint64_t address);
-  uint64_t count_probes() const;
-  bool waits_for_nothing() const;
-  void say(const std::string& text) const {
-    if (options.say) options.say(text);
-  }
-
-  struct Attached {
-    const AttachPoint* point;
-    Attachment attachment;
-  };
-
-  SessionParts parts;
-  RunOptions options;
-  LoadedImage loaded;
-  std::vector<Attached> attached;
-  std::optional<Actions> actions;
-  std::optional<Losses> losses;
-  std::optional<RingBuffer> ring;
-  std::optional<Signals> signals;
-  std::optional<Iterators> iterators;
-  Fd process;  // of -p
-  Fd stats;
-  bool is_over = false;
-};
-
-// --- load
-// -----------------------------------------------------------------------------------------
+// --- load ----------------------------------------------------------------------------------------
 
 Status Session::State::open(std::optional<Refusal>* refusal) {
   if (options.pid) {
@@ -139,8 +93,7 @@ Status Session::State::open(std::optional<Refusal>* refusal) {
   return Done{};
 }
 
-// --- attach
-// ---------------------------------------------------------------------------------------
+// --- attach --------------------------------------------------------------------------------------
 
 // Runs the programs of a kind that flowtap runs itself, in the order of the script.
 Status Session::State::run_all(ProbeKind kind) {
@@ -154,34 +107,58 @@ Status Session::State::run_all(ProbeKind kind) {
   return Done{};
 }
 
-Status Session::State::attach_point(size_t program, size_t number) {
+// Points that one call can attach, or a single one.
+Status Session::State::attach_points(size_t program, std::span<const AttachPoint* const> points) {
   const Program& code = parts.image.programs[program];
-  const AttachPoint& point = code.attach[number];
-  if (probe_row(point.kind).has(kRunByFlowtap)) return Done{};
-  say(fmt::format("attaching to '{}'", point.name));
-  AttachOptions narrow{.pid = options.child ? std::optional(options.child->pid()) : options.pid};
-  Result<Attachment> done = flowtap::attach(code, point, loaded.programs[program].get(), narrow);
+  int fd = loaded.programs[program].get();
+  AttachOptions how{.pid = options.child ? std::optional(options.child->pid()) : options.pid,
+                    .uprobe_multi = loaded.uprobe_multi};
+  for (const AttachPoint* point : points) say(fmt::format("attaching to '{}'", point->name));
+  Result<Attachment> done = points.size() > 1 ? attach_together(code, points, fd, how)
+                                              : flowtap::attach(code, *points[0], fd, how);
   if (done) {
-    attached.push_back({&point, std::move(*done)});
+    attached.push_back({points[0], points.size(), std::move(*done)});
     return Done{};
   }
-  if (options.forgive && options.forgive(point, done.error())) return Done{};
-  return done.error();
+  if (points.size() == 1) {
+    bool is_forgiven = options.forgive && options.forgive(*points[0], done.error());
+    return is_forgiven ? Status(Done{}) : Status(done.error());
+  }
+  // One of them spoils it for all; alone it can be named.
+  for (const AttachPoint*& point : std::vector(points.begin(), points.end())) {
+    Status alone = attach_points(program, std::span(&point, 1));
+    if (!alone) return alone.error();
+  }
+  return Done{};
+}
+
+// All points of a program that are to be attached in this round.
+Status Session::State::attach_program(size_t program, bool is_reversed) {
+  std::vector<const AttachPoint*> points;
+  for (const AttachPoint& point : parts.image.programs[program].attach)
+    if (!probe_row(point.kind).has(kRunByFlowtap) && fires_newest_first(point.kind) == is_reversed)
+      points.push_back(&point);
+  AttachOptions how{.uprobe_multi = loaded.uprobe_multi};
+  for (size_t first = 0, end = 0; first < points.size(); first = end) {
+    take_signals();
+    if (is_over) return Done{};
+    end = first + 1;
+    while (end < points.size() && can_attach_together(*points[first], *points[end], how)) end++;
+    Status done = attach_points(program, std::span(points).subspan(first, end - first));
+    if (!done) return done.error();
+  }
+  return Done{};
 }
 
 Status Session::State::attach_all() {
   raise_file_limit();
-  std::vector<std::pair<size_t, size_t>> order, reversed;
-  for (size_t i = 0; i < parts.image.programs.size(); i++)
-    for (size_t j = 0; j < parts.image.programs[i].attach.size(); j++) {
-      bool is_last_first = fires_newest_first(parts.image.programs[i].attach[j].kind);
-      (is_last_first ? reversed : order).emplace_back(i, j);
-    }
-  order.insert(order.end(), reversed.rbegin(), reversed.rend());
-  for (auto [program, point] : order) {
-    take_signals();
-    if (is_over) return Done{};
-    Status done = attach_point(program, point);
+  size_t count = parts.image.programs.size();
+  for (size_t i = 0; i < count; i++) {
+    Status done = attach_program(i, false);
+    if (!done) return done.error();
+  }
+  for (size_t i = count; i-- > 0;) {
+    Status done = attach_program(i, true);
     if (!done) return done.error();
   }
   return Done{};
@@ -189,7 +166,8 @@ Status Session::State::attach_all() {
 
 // Tests and benchmarks are not attached unless asked for by their own options.
 uint64_t Session::State::count_probes() const {
-  uint64_t count = attached.size();
+  uint64_t count = 0;
+  for (const Attached& one : attached) count += one.points;
   for (const Program& program : parts.image.programs)
     for (const AttachPoint& point : program.attach)
       if (point.kind == ProbeKind::Begin || point.kind == ProbeKind::End ||
@@ -199,7 +177,7 @@ uint64_t Session::State::count_probes() const {
 }
 
 Status Session::State::start() {
-  if (options.child && !options.dry_run) {
+  if (options.child && !options.dry_run && !is_over) {
     Status resumed = options.child->resume();
     if (!resumed) return resumed.error();
   }
@@ -211,155 +189,6 @@ Status Session::State::start() {
     (void)ignored;
   }
   return Done{};
-}
-
-// --- loop
-// -----------------------------------------------------------------------------------------
-
-Status Session::State::take_some(bool& has_more) {
-  has_more = false;
-  if (!ring) return Done{};
-  Result<bool> more = ring->consume();
-  if (!more) return more.error();
-  has_more = *more;
-  parts.writer.flush();
-  if (options.is_output_closed && options.is_output_closed()) is_over = true;
-  if (actions->exit_code()) is_over = true;
-  return Done{};
-}
-
-// Handles all there is. For when nothing new can come, or nothing that matters.
-Status Session::State::drain() {
-  bool has_more = true;
-  while (has_more) {
-    Status taken = take_some(has_more);
-    if (!taken) return taken.error();
-  }
-  return Done{};
-}
-
-void Session::State::take_signals() {
-  while (std::optional<int> signal = signals->next()) {
-    if (*signal != SIGUSR1) {
-      is_over = true;
-      continue;
-    }
-    Status run = run_all(ProbeKind::Self);
-    if (!run) parts.writer.runtime_error(Place{}, run.error().message());
-  }
-}
-
-void Session::State::unwatch(uint64_t address) {
-  std::vector<Attachment> closed;
-  for (Attached& one : attached)
-    if (one.point->kind == ProbeKind::Watchpoint && one.point->address == address)
-      closed.push_back(std::move(one.attachment));
-  detach(std::move(closed));
-}
-
-// Only begin and end probes, or iterators that have done their round.
-bool Session::State::waits_for_nothing() const {
-  auto is_waiting = [](const AttachPoint& point) {
-    return point.kind == ProbeKind::Self ||
-           (!probe_row(point.kind).has(kRunByFlowtap) && point.kind != ProbeKind::Iter);
-  };
-  for (const Program& program : parts.image.programs)
-    if (std::any_of(program.attach.begin(), program.attach.end(), is_waiting)) return false;
-  return true;
-}
-
-Status Session::State::wait() {
-  std::vector<int> links;
-  for (const Attached& one : attached)
-    if (one.point->kind == ProbeKind::Iter) links.push_back(one.attachment.front().get());
-  if (!links.empty()) {
-    Result<Iterators> started = Iterators::start(std::move(links));
-    if (!started) return started.error();
-    iterators.emplace(std::move(*started));
-  }
-
-  pollfd sources[] = {
-      {.fd = ring ? ring->wait_fd() : -1, .events = POLLIN},
-      {.fd = signals->wait_fd(), .events = POLLIN},
-      {.fd = options.child ? options.child->wait_fd() : process.get(), .events = POLLIN},
-      {.fd = iterators ? iterators->wait_fd() : -1, .events = POLLIN},
-  };
-  int pause = losses->has_sites() ? kLossCheckMilliseconds : -1;
-  bool has_more = true;  // begin probes have written already
-  if (waits_for_nothing() && !iterators) is_over = true;
-  while (!is_over) {
-    Status taken = take_some(has_more);
-    if (!taken) return taken.error();
-    if (is_over) break;
-    int ready = ::poll(sources, std::size(sources), has_more ? 0 : pause);
-    if (ready < 0 && errno != EINTR) return errno_error("cannot wait for events");
-    if (ready == 0 && !has_more) losses->report_new();
-    if (ready <= 0) continue;
-    if (sources[1].revents) take_signals();
-    if (sources[2].revents) is_over = true;
-    if (sources[3].revents) {
-      sources[3].fd = -1;
-      Status ran = iterators->finish();
-      if (!ran) return ran.error();
-      if (waits_for_nothing()) is_over = true;
-    }
-  }
-  return Done{};
-}
-
-// Values that are kept per thread come into the maps that are printed.
-Status Session::State::run_dumps() {
-  for (size_t program : parts.image.dumps) {
-    Fd link(::bpf_link_create(loaded.programs[program].get(), 0, BPF_TRACE_ITER, nullptr));
-    if (!link.valid()) return errno_error("cannot visit the threads");
-    Status ran = run_iterator(link.get());
-    if (!ran) return ran.error();
-  }
-  return Done{};
-}
-
-Status Session::State::finish() {
-  signals->let_through();
-  iterators.reset();
-  std::vector<Attachment> attachments;
-  for (Attached& one : attached) attachments.push_back(std::move(one.attachment));
-  attached.clear();
-  detach(std::move(attachments));
-  if (options.child) options.child->stop();
-
-  Status drained = drain();
-  if (!drained) return drained.error();
-  actions->resume();
-  Status ended = run_all(ProbeKind::End);
-  if (!ended) return ended.error();
-  drained = drain();
-  if (!drained) return drained.error();
-
-  parts.writer.end_of_events();
-  Status dumped = run_dumps();
-  if (!dumped) return dumped.error();
-  if (options.print_maps_on_exit) write_maps();
-  losses->report_all();
-  if (actions->bad_records() > 0) {
-    ScriptPlace at(parts.sources, Span{});
-    parts.writer.runtime_error(
-        at.place(), fmt::format("{} records could not be understood", actions->bad_records()));
-  }
-  parts.writer.flush();
-  return Done{};
-}
-
-void Session::State::write_maps() {
-  std::vector<size_t> order;
-  for (size_t i = 0; i < parts.image.maps.size(); i++)
-    if (parts.image.maps[i].is_script_map) order.push_back(i);
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return parts.image.maps[a].name < parts.image.maps[b].name;
-  });
-  for (size_t i : order) {
-    Status written = write_map(parts.image.maps[i], loaded.maps[i].get(), {}, parts.writer);
-    if (!written) parts.writer.runtime_error(Place{}, written.error().message());
-  }
 }
 
 // --- the class
@@ -385,12 +214,17 @@ Status Session::attach() {
   if (!state_->options.dry_run) {
     Status begun = state_->run_all(ProbeKind::Begin);
     if (!begun) return begun.error();
+    // A script that ends here has nothing to wait for; attaching and detaching would only take
+    // time.
+    if (Status drained = state_->drain(); !drained) return drained.error();
+    if (state_->actions->exit_code()) return Done{};
   }
   Status done = state_->attach_all();
   if (done) done = state_->start();
+  if (done) return done;
   // What begin probes have written is not lost when the rest fails.
-  if (!done && !state_->drain()) return done.error();
-  return done;
+  Status drained = state_->drain();
+  return drained ? done : drained;
 }
 
 Result<int> Session::loop() {

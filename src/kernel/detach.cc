@@ -1,0 +1,87 @@
+// Detaching. Ways in: detach(), then close_in_background() with what is left.
+//
+// Closing a link takes the program away from the event. Closing a tracepoint's or kprobe's perf
+// event then makes the kernel wait until no CPU can be inside any more, tens of milliseconds for
+// each and one after the other under a mutex: half a minute for all system calls. Nothing depends
+// on it, so a small process is left behind to sit it out.
+
+#include "kernel/detach.h"
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <thread>
+
+namespace flowtap {
+namespace {
+
+constexpr size_t kFewLinks = 64;
+constexpr size_t kThreads = 32;
+
+void move_all(std::vector<Fd>& from, std::vector<Fd>& to) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+  from.clear();
+}
+
+// Closing a link may wait as well, but links wait side by side.
+void close_links(std::vector<Fd> links) {
+  if (links.size() <= kFewLinks) return;
+  std::vector<std::thread> threads;
+  for (size_t first = 0; first < kThreads; first++)
+    threads.emplace_back([&links, first] {
+      for (size_t i = first; i < links.size(); i += kThreads) links[i].reset();
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+void close_between(int first, int last) {
+  if (first > last) return;
+  if (::syscall(SYS_close_range, first, last, 0) == 0) return;
+  for (int fd = first; fd <= std::min(last, 65536); fd++) ::close(fd);  // before Linux 5.9
+}
+
+// Holds nothing but these, least of all a pipe that somebody reads to its end.
+[[noreturn]] void sit_it_out(const std::vector<int>& kept) {
+  ::setsid();
+  ::prctl(PR_SET_NAME, "flowtap-detach");
+  int next = 0;
+  for (int fd : kept) {
+    close_between(next, fd - 1);
+    next = fd + 1;
+  }
+  close_between(next, INT32_MAX);
+  ::_exit(0);  // which closes the rest
+}
+
+}  // namespace
+
+std::vector<Fd> detach(std::vector<Attachment> attachments) {
+  std::vector<Fd> links, events;
+  for (Attachment& attachment : attachments) {
+    move_all(attachment.links, links);
+    move_all(attachment.events, events);
+  }
+  close_links(std::move(links));
+  return events;
+}
+
+void close_in_background(std::vector<Fd> fds) {
+  if (fds.empty()) return;
+  std::vector<int> kept;
+  for (const Fd& fd : fds)
+    if (fd.valid()) kept.push_back(fd.get());
+  std::sort(kept.begin(), kept.end());
+  // Twice, so that the one that stays is nobody's child to wait for.
+  pid_t pid = ::fork();
+  if (pid == 0) {
+    if (::fork() == 0) sit_it_out(kept);
+    ::_exit(0);
+  }
+  if (pid > 0) ::waitpid(pid, nullptr, 0);
+}
+
+}  // namespace flowtap

@@ -1,0 +1,188 @@
+// The event loop, and what follows it. Ways in: Session::State::wait(), then finish().
+//
+// Waits for the ring buffer, for signals, for the end of the process of -p or -c, and for
+// iterators. Output is flushed whenever the ring buffer was emptied, so that a slow script shows
+// each line at once and a fast one writes many at a time.
+
+#include <bpf/bpf.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "builtins/probes.h"
+#include "kernel/detach.h"
+#include "kernel/run_program.h"
+#include "runtime/map_output.h"
+#include "runtime/places.h"
+#include "runtime/session_state.h"
+
+namespace flowtap {
+
+static constexpr std::chrono::milliseconds kLossPause{1000};
+
+Status Session::State::take_some(bool& has_more) {
+  has_more = false;
+  if (!ring) return Done{};
+  Result<bool> more = ring->consume();
+  if (!more) return more.error();
+  has_more = *more;
+  parts.writer.flush();
+  if (options.is_output_closed && options.is_output_closed()) is_over = true;
+  if (actions->exit_code()) is_over = true;
+  return Done{};
+}
+
+// Handles all there is. For when nothing new can come, or nothing that matters.
+Status Session::State::drain() {
+  bool has_more = true;
+  while (has_more) {
+    Status taken = take_some(has_more);
+    if (!taken) return taken.error();
+  }
+  return Done{};
+}
+
+void Session::State::take_signals() {
+  while (std::optional<int> signal = signals->next()) {
+    if (*signal != SIGUSR1) {
+      is_over = true;
+      continue;
+    }
+    Status run = run_all(ProbeKind::Self);
+    if (!run) parts.writer.runtime_error(Place{}, run.error().message());
+  }
+}
+
+void Session::State::unwatch(uint64_t address) {
+  std::vector<Attachment> closed;
+  for (Attached& one : attached)
+    if (one.point->kind == ProbeKind::Watchpoint && one.point->address == address)
+      closed.push_back(std::move(one.attachment));
+  detach(std::move(closed));  // nothing is left of watchpoints
+}
+
+// Only begin and end probes, or iterators that have done their round.
+bool Session::State::waits_for_nothing() const {
+  auto is_waiting = [](const AttachPoint& point) {
+    return point.kind == ProbeKind::Self ||
+           (!probe_row(point.kind).has(kRunByFlowtap) && point.kind != ProbeKind::Iter);
+  };
+  for (const Program& program : parts.image.programs)
+    if (std::any_of(program.attach.begin(), program.attach.end(), is_waiting)) return false;
+  return true;
+}
+
+Status Session::State::start_iterators() {
+  std::vector<int> links;
+  for (const Attached& one : attached)
+    if (one.point->kind == ProbeKind::Iter) links.push_back(one.attachment.links.front().get());
+  if (links.empty()) return Done{};
+  Result<Iterators> started = Iterators::start(std::move(links));
+  if (!started) return started.error();
+  iterators.emplace(std::move(*started));
+  return Done{};
+}
+
+Status Session::State::end_iterators() {
+  Status ran = iterators->finish();
+  iterators.reset();
+  if (waits_for_nothing()) is_over = true;
+  return ran;
+}
+
+// Not only when nothing happens: losses come with floods.
+void Session::State::check_losses() {
+  auto now = std::chrono::steady_clock::now();
+  if (!losses->has_sites() || now - losses_read < kLossPause) return;
+  losses_read = now;
+  losses->report_new();
+}
+
+Status Session::State::wait() {
+  losses_read = std::chrono::steady_clock::now();
+  Status started = start_iterators();
+  if (!started) return started.error();
+  if (waits_for_nothing() && !iterators) is_over = true;
+  int process_fd = options.child ? options.child->wait_fd() : process.get();
+  int pause = losses->has_sites() ? static_cast<int>(kLossPause.count()) : -1;
+  while (!is_over) {
+    bool has_more = false;
+    Status taken = take_some(has_more);
+    if (!taken) return taken.error();
+    if (is_over) break;
+    pollfd sources[] = {{.fd = ring ? ring->wait_fd() : -1, .events = POLLIN},
+                        {.fd = signals->wait_fd(), .events = POLLIN},
+                        {.fd = process_fd, .events = POLLIN},
+                        {.fd = iterators ? iterators->wait_fd() : -1, .events = POLLIN}};
+    int ready = ::poll(sources, std::size(sources), has_more ? 0 : pause);
+    if (ready < 0 && errno != EINTR) return errno_error("cannot wait for events");
+    check_losses();
+    if (ready <= 0) continue;
+    if (sources[1].revents) take_signals();
+    if (sources[2].revents) is_over = true;
+    if (sources[3].revents) {
+      Status ended = end_iterators();
+      if (!ended) return ended.error();
+    }
+  }
+  return Done{};
+}
+
+// Values that are kept per thread come into the maps that are printed.
+Status Session::State::run_dumps() {
+  for (size_t program : parts.image.dumps) {
+    Fd link(::bpf_link_create(loaded.programs[program].get(), 0, BPF_TRACE_ITER, nullptr));
+    if (!link.valid()) return errno_error("cannot visit the threads");
+    Status ran = run_iterator(link.get());
+    if (!ran) return ran.error();
+  }
+  return Done{};
+}
+
+Status Session::State::finish() {
+  signals->let_through();
+  iterators.reset();
+  std::vector<Attachment> attachments;
+  for (Attached& one : attached) attachments.push_back(std::move(one.attachment));
+  attached.clear();
+  leftovers = detach(std::move(attachments));
+  Status dumped = run_dumps();  // while the threads of -c are still there
+  if (!dumped) return dumped.error();
+  if (options.child) options.child->stop();
+
+  Status drained = drain();
+  if (!drained) return drained.error();
+  actions->resume();
+  Status ended = run_all(ProbeKind::End);
+  if (!ended) return ended.error();
+  drained = drain();
+  if (!drained) return drained.error();
+
+  parts.writer.end_of_events();
+  if (options.print_maps_on_exit) write_maps();
+  losses->report_all();
+  if (actions->bad_records() > 0) {
+    ScriptPlace at(parts.sources, Span{});
+    parts.writer.runtime_error(
+        at.place(), fmt::format("{} records could not be understood", actions->bad_records()));
+  }
+  parts.writer.flush();
+  return Done{};
+}
+
+void Session::State::write_maps() {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < parts.image.maps.size(); i++)
+    if (parts.image.maps[i].is_script_map) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return parts.image.maps[a].name < parts.image.maps[b].name;
+  });
+  for (size_t i : order) {
+    Status written = write_map(parts.image.maps[i], loaded.maps[i].get(), {}, parts.writer);
+    if (!written) parts.writer.runtime_error(Place{}, written.error().message());
+  }
+}
+
+}  // namespace flowtap

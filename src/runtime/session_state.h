@@ -1,0 +1,69 @@
+#pragma once
+// What a running script consists of. Only session.cc and loop.cc see it.
+
+#include <chrono>
+
+#include "kernel/ring_buffer.h"
+#include "runtime/actions.h"
+#include "runtime/iterators.h"
+#include "runtime/losses.h"
+#include "runtime/session.h"
+#include "runtime/signals.h"
+
+namespace flowtap {
+
+struct Session::State {
+  State(const SessionParts& parts, RunOptions options)
+      : parts(parts), options(std::move(options)) {}
+  ~State();
+
+  // --- steps, session.cc
+  Status open(std::optional<Refusal>* refusal);
+  Status run_all(ProbeKind kind);
+  Status attach_all();
+  Status attach_program(size_t program, bool is_reversed);
+  Status attach_points(size_t program, std::span<const AttachPoint* const> points);
+  Status start();
+  // --- steps, loop.cc
+  Status wait();
+  Status run_dumps();
+  Status finish();
+  void write_maps();
+
+  // --- parts of them
+  Status start_iterators();
+  Status end_iterators();
+  Status drain();
+  Status take_some(bool& has_more);
+  void take_signals();
+  void check_losses();
+  void unwatch(uint64_t address);
+  uint64_t count_probes() const;
+  bool waits_for_nothing() const;
+  void say(const std::string& text) const {
+    if (options.say) options.say(text);
+  }
+
+  struct Attached {
+    const AttachPoint* point;  // the first, where several were attached at once
+    size_t points;
+    Attachment attachment;
+  };
+
+  SessionParts parts;
+  RunOptions options;
+  LoadedImage loaded;
+  std::vector<Attached> attached;
+  std::optional<Actions> actions;
+  std::optional<Losses> losses;
+  std::optional<RingBuffer> ring;
+  std::optional<Signals> signals;
+  std::optional<Iterators> iterators;
+  std::chrono::steady_clock::time_point losses_read;
+  std::vector<Fd> leftovers;  // to be closed in the background
+  Fd process;                 // of -p
+  Fd stats;
+  bool is_over = false;
+};
+
+}  // namespace flowtap
