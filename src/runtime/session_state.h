@@ -37,6 +37,8 @@ struct Session::State {
   Status take_some(bool& has_more);
   void take_signals();
   void check_losses();
+  void look_at_process();
+  int milliseconds_to_wait() const;
   void unwatch(uint64_t address);
   uint64_t count_probes() const;
   bool waits_for_nothing() const;
@@ -59,9 +61,12 @@ struct Session::State {
   std::optional<RingBuffer> ring;
   std::optional<Signals> signals;
   std::optional<Iterators> iterators;
-  std::chrono::steady_clock::time_point losses_read;
-  std::vector<Fd> leftovers;  // to be closed in the background
-  Fd process;                 // of -p
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point losses_read;
+  Clock::time_point looked_at;
+  std::chrono::milliseconds look_pause{1};  // doubled each time
+  std::vector<Fd> leftovers;                // to be closed in the background
+  Fd process;                               // of -p
   Fd stats;
   bool is_over = false;
 };

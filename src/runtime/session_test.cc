@@ -187,6 +187,20 @@ TEST_F(SessionTest, the_end_of_the_child_ends_it) {
   EXPECT_EQ(run_text({.child = &*child}), 0);
 }
 
+TEST_F(SessionTest, the_child_is_looked_at_while_it_lives) {
+  add(idle());
+  Result<Child> child = Child::start("sleep 0.05");
+  ASSERT_TRUE(child);
+  pid_t pid = child->pid();
+  int looks = 0;
+  auto look = [&](pid_t looked_at) {
+    EXPECT_EQ(looked_at, pid);
+    looks++;
+  };
+  EXPECT_EQ(run_text({.child = &*child, .look_at_process = look}), 0);
+  EXPECT_GE(looks, 3);
+}
+
 TEST_F(SessionTest, the_child_ends_with_it) {
   add(Assembler().record(0, 2, 4).done().at(begin_point()));
   Result<Child> child = Child::start("sleep 1000");
