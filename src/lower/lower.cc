@@ -23,6 +23,7 @@ void Lowering::run() {
   b().set_span(instance_.span);
   start_program();
   filter_by_pid();
+  skip_end_of_iteration();
   if (instance_.predicate) {
     int32_t go_on = b().new_block(), leave = b().new_block();
     lower_condition(*instance_.predicate, go_on, leave);
@@ -60,6 +61,21 @@ void Lowering::zero_variables(int function) {
     if (!variable.needs_zero || variable.function != function || is(variable.type, Kind::Unknown))
       continue;
     zero_variable(static_cast<int>(v));
+  }
+}
+
+// An iterator calls once more when it is through, with no object: nothing a script waits for.
+void Lowering::skip_end_of_iteration() {
+  if (instance_.kind != ProbeKind::Iter) return;
+  for (const Field& field : instance_.args->fields) {
+    if (field.name == "meta" || !is(field.type, Kind::Pointer)) continue;
+    int32_t go_on = b().new_block(), leave = b().new_block();
+    Reg object = b().load(ir::at(ctx_, static_cast<int32_t>(field.offset)), 8);
+    b().branch(ir::Compare::Ne, reg(object), imm(0), go_on, leave);
+    b().start(leave);
+    b().ret(imm(0));
+    b().start(go_on);
+    return;  // the first pointer is the object, others may be missing by right
   }
 }
 
