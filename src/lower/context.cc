@@ -85,6 +85,7 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
       if (is_user) {
         Reg pid = b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32));
         b().store(to + kUSymPid, 8, reg(pid));
+        note_process(reg(pid));
       }
       return memory(type, to);
     }

@@ -174,6 +174,7 @@ class Lowering {
   // Sends one record whose fields are the given expressions.
   void send(Event event, const std::vector<const Expr*>& fields, bool wake = false);
   bool can_build_in_place(const Expr& expr) const;
+  void note_process(Operand pid);
 
   // --- builtins (builtins.cc, context.cc) ---
   Value lower_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,

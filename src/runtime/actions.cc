@@ -84,6 +84,9 @@ void Actions::run(const Event& event, Bytes record) {
     case EventKind::ZeroMap: change_map(event); break;
     case EventKind::Exit: exit(event, record); break;
     case EventKind::Unwatch: unwatch(event, record); break;
+    case EventKind::Process:
+      in_.values.symbolizer.remember(load<uint32_t>(record, event.args.at(0).offset));
+      break;
     case EventKind::SkbOutput: failed(event, Error{"skboutput() is not supported"}); break;
   }
 }

@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 
@@ -150,6 +151,12 @@ Status Session::State::attach_program(size_t program, bool is_reversed) {
   return Done{};
 }
 
+bool Session::State::may_end_in_begin() const {
+  return std::any_of(parts.image.programs.begin(), parts.image.programs.end(), [](const Program& program) {
+    return program.may_exit && !program.attach.empty() && program.attach[0].kind == ProbeKind::Begin;
+  });
+}
+
 Status Session::State::attach_all() {
   raise_file_limit();
   size_t count = parts.image.programs.size();
@@ -214,10 +221,11 @@ Status Session::attach() {
   if (!state_->options.dry_run) {
     Status begun = state_->run_all(ProbeKind::Begin);
     if (!begun) return begun.error();
-    // A script that ends here has nothing to wait for; attaching and detaching would only take
-    // time.
-    if (Status drained = state_->drain(); !drained) return drained.error();
-    if (state_->actions->exit_code()) return Done{};
+    if (state_->may_end_in_begin()) {
+      // A script that ends here has nothing to wait for; attaching would only take time.
+      if (Status drained = state_->drain(); !drained) return drained.error();
+      if (state_->actions->exit_code()) return Done{};
+    }
   }
   Status done = state_->attach_all();
   if (done) done = state_->start();

@@ -20,6 +20,7 @@ struct Session::State {
   // --- steps, session.cc
   Status open(std::optional<Refusal>* refusal);
   Status run_all(ProbeKind kind);
+  bool may_end_in_begin() const;
   Status attach_all();
   Status attach_program(size_t program, bool is_reversed);
   Status attach_points(size_t program, std::span<const AttachPoint* const> points);
