@@ -153,6 +153,7 @@ class Driver {
     if (!target.ok()) return report(target.error(), kExitScript);
     CompileOptions options = compile_options(options_, nullptr, script);
     options.lower.start_ns = 0;
+    options.lower.tai_offset_ns = 0;
     options.lower.pid_namespace.reset();
     return compile_script(file, *target, options) ? 0 : kExitScript;
   }

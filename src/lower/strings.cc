@@ -336,6 +336,41 @@ Value Lowering::lower_strncmp(const std::vector<ExprPtr>& args) {
   return scalar(int_type(8, true), reg(result));
 }
 
+ir::Address Lowering::bytes_of(const Expr& expr, uint32_t size) {
+  Type type = type_of(expr);
+  Address room = temp(size);
+  if (is(type, Kind::Pointer)) {
+    Location from{.type = type->element,
+                  .space = type->space,
+                  .address = ir::at(b().in_reg(lower_scalar(expr)))};
+    read_bytes(room, size, from);
+    return room;
+  }
+  Address from = lower(expr).address;
+  uint32_t header = is(type, Kind::Buffer) ? kBufferHeader : 0;
+  uint32_t have = std::min(size, type->size - header);
+  copy(room, from + header, have);
+  if (have < size) zero(room + have, size - have);
+  return room;
+}
+
+// Unlike strncmp() it does not stop at a NUL.
+Value Lowering::lower_memcmp(const std::vector<ExprPtr>& args) {
+  uint32_t size = static_cast<uint32_t>(*info(*args[2]).value);
+  Reg result = b().new_reg();
+  b().assign(result, imm(0));
+  if (size == 0) return scalar(int_type(8, true), reg(result));
+  Address left = bytes_of(*args[0], size), right = bytes_of(*args[1], size);
+  int32_t different = b().new_block(), done = b().new_block();
+  equal_memory(left, right, size, different);
+  b().jump(done);
+  b().start(different);
+  b().assign(result, imm(1));
+  b().jump(done);
+  b().start(done);
+  return scalar(int_type(8, true), reg(result));
+}
+
 void Lowering::lower_str_concat(const std::vector<ExprPtr>& args, Address to, const Type& type) {
   Value left = lower(*args[0]), right = lower(*args[1]);
   zero(to, type->size);

@@ -3,6 +3,7 @@
 
 #include "runtime/map_output.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "kernel/map_reader.h"
@@ -19,6 +20,14 @@ static std::vector<std::byte> merged_values(const MapDef& map, const MapData& da
   return merged;
 }
 
+// A scalar aggregation that never got a value has nothing to show; a count or a sum is then 0.
+static bool is_untouched(const MapDef& map, Bytes value) {
+  bool starts_empty =
+      is_aggregation(map.value) && !is(map.value, Kind::Count) && !is(map.value, Kind::Sum);
+  return !map.key && starts_empty &&
+         std::all_of(value.begin(), value.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
 Status write_map(const MapDef& map, int fd, MapView view, Writer& writer) {
   if (fd < 0) return Done{};  // nothing was ever stored
   Result<MapData> data = read_map(fd, map);
@@ -32,6 +41,7 @@ Status write_map(const MapDef& map, int fd, MapView view, Writer& writer) {
     if (map.key) entries[i].key = data->key(i);
     entries[i].value = is_merged ? Bytes(merged).subspan(i * size, size) : data->value(i);
   }
+  if (entries.size() == 1 && is_untouched(map, entries[0].value)) return Done{};
   writer.map({.name = map.name,
               .key = map.key,
               .value = map.value,

@@ -77,7 +77,8 @@ Status Session::State::open(std::optional<Refusal>* refusal) {
                               .writer = parts.writer,
                               .values = parts.values,
                               .max_cat_bytes = options.max_cat_bytes,
-                              .unwatch = [this](uint64_t address) { unwatch(address); }});
+                              .unwatch = [this](uint64_t address) { unwatch(address); },
+                              .warns = options.warns});
   losses.emplace(Losses::Input{parts.image, parts.sources, loaded, parts.writer, options.warns});
   if (parts.image.ringbuf >= 0) {
     int fd = loaded.maps[static_cast<size_t>(parts.image.ringbuf)].get();
