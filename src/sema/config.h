@@ -5,6 +5,8 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "lang/ast.h"
 #include "source/diagnostics.h"
@@ -45,6 +47,15 @@ struct Config {
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
 Config read_config(const Ast& ast, const Environment& environment, Diagnostics& diagnostics);
+
+// A setting as `config.name` gives it to a script.
+struct ConfigValue {
+  std::optional<int64_t> number;
+  bool is_bool = false;
+  std::string text;  // when it is no number
+};
+std::optional<ConfigValue> config_value(const Config& config, std::string_view key);
+std::vector<std::string> config_keys();
 
 std::optional<StackMode> parse_stack_mode(std::string_view text);
 
