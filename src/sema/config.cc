@@ -246,13 +246,13 @@ Config read_config(const Ast& ast, const Environment& environment, Diagnostics& 
       if (!value) continue;
       std::string expected = std::visit(Assigner{config, *value}, setting.field);
       if (!expected.empty())
-        diagnostics.error({}, fmt::format("environment variable {} takes {}, found '{}'", name,
-                                          expected, *value));
+        diagnostics.error(kNowhere, fmt::format("environment variable {} takes {}, found '{}'",
+                                                name, expected, *value));
     }
   }
   if (config.max_strlen < 1 || config.max_strlen > 1'000'000)
     diagnostics.error(
-        {}, fmt::format("'max_strlen' must be 1 to 1000000, found {}", config.max_strlen));
+        kNowhere, fmt::format("'max_strlen' must be 1 to 1000000, found {}", config.max_strlen));
   return config;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "builtins/probes.h"
@@ -11,8 +12,9 @@
 namespace flowtap {
 
 const Type& Inferrer::infer(const Expr& expr) {
-  ExprInfo& result = info(expr);
-  infer_node(expr, result);
+  uint32_t outer = std::exchange(current_, expr.id);
+  infer_node(expr, info(expr));
+  current_ = outer;
   return info(expr).type;
 }
 
@@ -164,7 +166,7 @@ void Inferrer::infer_unary(const Expr& expr, const Unary& node, ExprInfo& result
       if (!is_place)
         error(expr.span, "'&' takes a variable or a map");
       else
-        result.type = pointer_type(info(*node.operand).type, AddressSpace::Bpf);
+        result.type = pointer_type(info(*node.operand).type, AddressSpace::Kernel);
       // What has an address must lie in memory.
       if (int variable = info(*node.operand).variable; is_place && variable >= 0)
         program_.variables[static_cast<size_t>(variable)].is_captured = true;
@@ -210,6 +212,27 @@ void Inferrer::infer_binary(const Expr& expr, const Binary& node, ExprInfo& resu
   result.type = arithmetic_type(expr, node);
 }
 
+// Is this a variable that only ever holds literals, none of them negative?
+bool Inferrer::is_never_negative(const Expr& expr) {
+  int variable = info(expr).variable;
+  return std::holds_alternative<Variable>(expr.node) && variable >= 0 &&
+         program_.variables[static_cast<size_t>(variable)].only_literals;
+}
+
+void Inferrer::warn_about_sign(const Expr& expr, const Binary& node) {
+  auto may_be_negative = [&](const Expr& e) {
+    return meeting(e).type->is_signed && !meeting(e).is_literal && !is_never_negative(e);
+  };
+  auto may_be_huge = [&](const Expr& e) {
+    const Type type = meeting(e).type;
+    return is(type, Kind::Int) && !type->is_signed && type->size == 8 && !info(e).value;
+  };
+  if ((may_be_negative(*node.left) && may_be_huge(*node.right)) ||
+      (may_be_negative(*node.right) && may_be_huge(*node.left)))
+    warning(expr.span, "a uint64 and a signed integer meet here and are taken as int64")
+        .with_hint("cast one of them to say which is meant");
+}
+
 // 64 bits; signed when a signed operand takes part, literals following the other side.
 Type Inferrer::arithmetic_type(const Expr& expr, const Binary& node) {
   Meeting l = meeting(*node.left), r = meeting(*node.right);
@@ -217,11 +240,7 @@ Type Inferrer::arithmetic_type(const Expr& expr, const Binary& node) {
   if (node.op == BinaryOp::ShiftLeft || node.op == BinaryOp::ShiftRight)
     return int_type(8, l.type->is_signed && !l.is_literal);
   bool l_signed = l.type->is_signed && !l.is_literal, r_signed = r.type->is_signed && !r.is_literal;
-  bool loses_sign = (l_signed && !r_signed && !r.is_literal && r.type->size == 8) ||
-                    (r_signed && !l_signed && !l.is_literal && l.type->size == 8);
-  if (loses_sign && node.op != BinaryOp::BitAnd)
-    warning(expr.span, "a uint64 and a signed integer meet here and are taken as int64")
-        .with_hint("cast one of them to say which is meant");
+  if (node.op != BinaryOp::BitAnd) warn_about_sign(expr, node);
   if (l.is_literal && r.is_literal) return int_type(8, true);
   return int_type(8, l_signed || r_signed);
 }
@@ -280,6 +299,7 @@ void Inferrer::infer_comparison(const Expr& expr, const Binary& node, const Type
   bool is_equality = node.op == BinaryOp::Equal || node.op == BinaryOp::NotEqual;
   const ExprInfo &l = info(*node.left), &r = info(*node.right);
   if (is_scalar(left) && is_scalar(right)) {
+    if (!is_equality) warn_about_sign(expr, node);
     if (l.value && r.value) {
       bool as_unsigned = l.is_literal && r.is_literal;
       int64_t a = *l.value, b = *r.value;
@@ -425,6 +445,14 @@ Type Inferrer::resolve_type(const TypeSpec& spec) {
   return type;
 }
 
+void Inferrer::check_enum_cast(const Expr& expr, const Type& to, const ExprInfo& operand) {
+  if (!is(to, Kind::Enum) || !operand.value || !operand.is_literal || !to->enumerators) return;
+  auto has_value = [&](const Enumerator& e) { return e.value == *operand.value; };
+  if (std::any_of(to->enumerators->begin(), to->enumerators->end(), has_value)) return;
+  error(expr.span,
+        fmt::format("'{}' has no enumerator with the value {}", to->name, *operand.value));
+}
+
 void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) {
   Type from = infer_value(*node.operand);
   Type to = resolve_type(node.type);
@@ -439,7 +467,11 @@ void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) 
                                      to->element->size));
   if (is(to, Kind::Pointer) && is(from, Kind::Pointer)) to = pointer_type(to->element, from->space);
   result.type = to;
+  if (same_type(to, from) && !operand.is_literal && !node.type.of)
+    warning(expr.span,
+            fmt::format("this cast has no effect: the value is a '{}' already", type_name(to)));
   if (is_integer(to) && is_scalar(from)) {
+    check_enum_cast(expr, to, operand);
     if (operand.value) {
       result.value = operand.value;
       if (to->size < 8) {
