@@ -158,6 +158,8 @@ class Layout {
 ScriptTypes::ScriptTypes(const CDeclarations& declarations, const Target& target,
                          Diagnostics& diagnostics)
     : target_(target) {
+  for (const CStruct& definition : declarations.structs)
+    declared_.insert((definition.is_union ? "union " : "struct ") + definition.name);
   for (const CEnum& definition : declarations.enums) define_enum(definition);
   for (const CStruct& definition : declarations.structs) define_struct(definition, diagnostics);
 }
@@ -178,7 +180,11 @@ void ScriptTypes::define_enum(const CEnum& definition) {
 
 Type ScriptTypes::resolve(const CType& type) const {
   Type found = find_type(type.name);
-  if (!found && type.pointers > 0) found = none_type();  // an opaque struct behind a pointer
+  // A struct behind a pointer may be this one or one that comes later: its fields are looked up
+  // when they are asked for.
+  bool is_forward = type.pointers > 0 && (!found || declared_.contains(type.name)) &&
+                    !defined_.contains(type.name);
+  if (is_forward) found = struct_type(type.name, 0, false, -1);
   if (!found) return nullptr;
   for (int i = 0; i < type.pointers; i++) found = pointer_type(found, AddressSpace::Kernel);
   for (size_t i = type.dimensions.size(); i-- > 0;)
