@@ -23,6 +23,7 @@ void Lowering::run() {
   b().set_span(instance_.span);
   start_program();
   filter_by_pid();
+  skip_end_of_iterator();
   if (instance_.predicate) {
     int32_t go_on = b().new_block(), leave = b().new_block();
     lower_condition(*instance_.predicate, go_on, leave);
@@ -71,6 +72,21 @@ void Lowering::filter_by_pid() {
   b().start(leave);
   b().ret(imm(0));
   b().start(go_on);
+}
+
+// After the last object the kernel calls once more, with a null pointer in its place.
+void Lowering::skip_end_of_iterator() {
+  if (instance_.kind != ProbeKind::Iter) return;
+  for (const Field& field : instance_.args->fields) {
+    if (!is(field.type, Kind::Pointer) || field.name == "meta") continue;
+    int32_t go_on = b().new_block(), leave = b().new_block();
+    Reg object = b().load(ir::at(ctx_, static_cast<int32_t>(field.offset)), 8);
+    b().branch(ir::Compare::Ne, reg(object), imm(0), go_on, leave);
+    b().start(leave);
+    b().ret(imm(0));
+    b().start(go_on);
+    return;
+  }
 }
 
 void Lowering::lower_block(const Block& block) {

@@ -224,6 +224,7 @@ class Checker {
     for (const ScriptOption& option : program_.options) known.push_back(option.name);
     for (const auto& [name, value] : options_.named) {
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      if (name == "help") continue;  // the caller shows the list
       Diagnostic& report =
           diagnostics_.error({}, fmt::format("the script has no option --{}", name));
       if (!known.empty())

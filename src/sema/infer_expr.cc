@@ -507,7 +507,10 @@ void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& resu
   bool is_args = info(*node.base).builtin && info(*node.base).builtin->id == Fn::Args;
   std::vector<std::string> names;
   for (const Field& field : base->fields) names.push_back(field.name);
-  std::string owner = is_args ? instance_->attach[0].name : fmt::format("'{}'", type_name(base));
+  bool is_config = info(*node.base).builtin && info(*node.base).builtin->id == Fn::Config;
+  std::string owner = is_args     ? instance_->attach[0].name
+                      : is_config ? "'config'"
+                                  : fmt::format("'{}'", type_name(base));
   if (is(base, Kind::Tuple)) {
     error(expr.span,
           fmt::format("this tuple has {} elements and no element {}", names.size(), node.name));
