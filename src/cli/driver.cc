@@ -128,7 +128,6 @@ class Driver {
     std::optional<Compiled> compiled =
         compile_script(file, target, compile_options(options_, child ? &*child : nullptr, *script));
     if (!compiled) return kExitScript;
-    if (asks_for_help(*compiled)) return kExitScript;
     return run_image(*compiled, child ? &*child : nullptr);
   }
 
@@ -140,19 +139,6 @@ class Driver {
     show(diagnostics, sources_, options_.no_warnings);
     if (compiled) fmt::print("{}", compiled->dumps);
     return compiled;
-  }
-
-  // `-- --help`: the script's own options, unless it has one of that name.
-  bool asks_for_help(const Compiled& compiled) const {
-    auto is_help = [](const auto& option) { return option.first == "help"; };
-    bool asks = std::any_of(options_.named.begin(), options_.named.end(), is_help);
-    for (const ScriptOption& option : compiled.options) asks &= option.name != "help";
-    if (!asks) return false;
-    fmt::print(stderr, "options of the script:\n");
-    for (const ScriptOption& option : compiled.options)
-      fmt::print(stderr, "  --{}{}{}\n", option.name, option.description.empty() ? "" : ": ",
-                 option.description);
-    return true;
   }
 
   // --target: compile for the machine that a file describes, and stop there.

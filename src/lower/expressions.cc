@@ -108,13 +108,21 @@ Value Lowering::lower_unary(const Expr& expr, const Unary& node) {
         Address key = access->key ? lower_key(image_.checked().maps[static_cast<size_t>(number)],
                                               *access->key)
                                   : Address{};
-        return scalar(type, reg(lookup(number, key)));
+        return scalar(type, as_number(reg(lookup(number, key))));
       }
       int variable = info(*node.operand).variable;
-      return scalar(type, reg(b().address_of(variable_address(variable))));
+      return scalar(type, as_number(reg(b().address_of(variable_address(variable)))));
     }
     default: UNREACHABLE("a dereference is a location");
   }
+}
+
+// An address the verifier knows may not be masked, compared or put into a map and read back. It
+// forgets what it knows once the address has passed through scratch memory.
+ir::Operand Lowering::as_number(Operand pointer) {
+  Address cell = ir::in_slot(b().new_slot(8, ir::Place::Scratch));
+  b().store(cell, 8, pointer);
+  return reg(b().load(cell, 8));
 }
 
 bool Lowering::compares_signed(const Expr& left, const Expr& right) const {

@@ -46,7 +46,7 @@ void Lowering::start_program() {
   }
   for (const auto& [stmt, variable] : instance_.declares)
     if (std::holds_alternative<ForRange>(stmt->node)) homes_[variable].start_cell = frame_cells_++;
-  if (instance_.functions > 1 || frame_cells_ > 2) {
+  if (instance_.functions > 1 || frame_cells_ > kFirstCell) {
     frame_slot_ = b().new_slot(static_cast<uint32_t>(frame_cells_) * 8, ir::Place::Stack);
     b().store(ir::in_slot(frame_slot_), 8, reg(ctx_));
     for (int cell = 1; cell < frame_cells_; cell++)

@@ -71,6 +71,7 @@ class Lowering {
   // --- variables (variables.cc) ---
   void store_variable(int variable, const Expr& value);
   void store_variable(int variable, const Value& value);
+  void store_cell(int cell, Operand value, bool is_number);
   void zero_variable(int variable);
   Value load_variable(int variable);
   Address variable_address(int variable);
@@ -94,6 +95,7 @@ class Lowering {
                      const std::function<void(const std::function<void(const Expr&)>&)>& then,
                      const std::function<void(const std::function<void(const Expr&)>&)>& otherwise);
   ir::Compare comparison(const Binary& node) const;
+  Operand as_number(Operand pointer);
   bool compares_signed(const Expr& left, const Expr& right) const;
   std::optional<Location> location_of(const Expr& expr);
   std::optional<Location> member_location(const Expr& expr, const Member& node);
@@ -218,10 +220,11 @@ class Lowering {
   Program& out_;
   ir::Program& program_;
   std::unique_ptr<ir::Builder> builder_;
-  Reg ctx_ = ir::kNoReg;         // in the program itself
-  Reg frame_base_ = ir::kNoReg;  // in callbacks: address of the program's frame
-  int32_t frame_slot_ = -1;      // words: context, return flag, captured variables
-  int frame_cells_ = 2;
+  Reg ctx_ = ir::kNoReg;                // in the program itself
+  Reg frame_base_ = ir::kNoReg;         // in callbacks: address of the program's frame
+  int32_t frame_slot_ = -1;             // words: context, return flag, captured variables
+  static constexpr int kFirstCell = 2;  // after the context and the return flag
+  int frame_cells_ = kFirstCell;
   bool in_callback_ = false;
   std::map<int, Home> homes_;
   // Slots for temporary values, free again when their statement is over.

@@ -5,15 +5,23 @@
 #include <fmt/format.h>
 
 #include "builtins/probes.h"
+#include "lang/expand.h"
 
 namespace flowtap {
 
 Diagnostic& Inferrer::error(Span span, std::string message) {
-  return (is_last_walk_ ? diagnostics_ : silent_).error(span, std::move(message));
+  return report((is_last_walk_ ? diagnostics_ : silent_).error(span, std::move(message)));
 }
 
 Diagnostic& Inferrer::warning(Span span, std::string message) {
-  return (is_last_walk_ ? diagnostics_ : silent_).warning(span, std::move(message));
+  return report((is_last_walk_ ? diagnostics_ : silent_).warning(span, std::move(message)));
+}
+
+// Says where the macros were used that a mistake came from.
+Diagnostic& Inferrer::report(Diagnostic& diagnostic) {
+  if (is_last_walk_ && current_ < program_.origins.size())
+    add_expansion_notes(diagnostic, ast_, program_.origins[current_]);
+  return diagnostic;
 }
 
 void Inferrer::run() {
@@ -41,6 +49,12 @@ void Inferrer::infer_instance(Instance& instance) {
   infer_block(instance.body);
 }
 
+bool Inferrer::is_exit(const Stmt& stmt) {
+  const ExprStmt* call = std::get_if<ExprStmt>(&stmt.node);
+  const Builtin* builtin = call ? info(*call->expr).builtin : nullptr;
+  return builtin && builtin->id == Fn::Exit;
+}
+
 void Inferrer::infer_block(const Block& block) {
   bool left = false;
   for (const StmtPtr& stmt : block.stmts) {
@@ -51,7 +65,7 @@ void Inferrer::infer_block(const Block& block) {
     infer_stmt(*stmt);
     left |= std::holds_alternative<Return>(stmt->node) ||
             std::holds_alternative<Break>(stmt->node) ||
-            std::holds_alternative<Continue>(stmt->node);
+            std::holds_alternative<Continue>(stmt->node) || is_exit(*stmt);
   }
   if (block.result) infer(*block.result);
 }
@@ -59,6 +73,7 @@ void Inferrer::infer_block(const Block& block) {
 void Inferrer::infer_stmt(const Stmt& stmt) {
   if (auto* n = std::get_if<ExprStmt>(&stmt.node)) {
     infer(*n->expr);
+    current_ = n->expr->id;
     const Builtin* builtin = info(*n->expr).builtin;
     bool is_step = std::holds_alternative<Increment>(n->expr->node);
     bool is_block = std::holds_alternative<BlockExpr>(n->expr->node) ||
@@ -160,6 +175,7 @@ void Inferrer::infer_for_map(const Stmt& stmt, const ForMap& loop) {
 }
 
 void Inferrer::infer_let(const Stmt& stmt, const Let& let) {
+  if (let.value) current_ = let.value->id;
   int variable = instance_->declares.at(&stmt);
   VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
   if (let.has_type) {
@@ -173,6 +189,7 @@ void Inferrer::infer_let(const Stmt& stmt, const Let& let) {
 }
 
 void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
+  current_ = assign.value->id;
   if (!assign.target) {
     infer(*assign.value);
     return;
@@ -228,6 +245,32 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
   info(*assign.target).type = map.value;
 }
 
+static std::string integer_text(int64_t value, const Type& type) {
+  return type->is_signed ? fmt::format("{}", value)
+                         : fmt::format("{}", static_cast<uint64_t>(value));
+}
+
+// Does the constant fit an integer type without being cut?
+static bool fits_in(int64_t value, bool is_huge, const Type& type) {
+  if (is(type, Kind::Bool)) return value == 0 || value == 1;
+  if (type->size >= 8) return type->is_signed ? !is_huge : is_huge || value >= 0;
+  int bits = static_cast<int>(type->size) * 8;
+  int64_t low = type->is_signed ? -(int64_t{1} << (bits - 1)) : 0;
+  int64_t high = (int64_t{1} << (type->is_signed ? bits - 1 : bits)) - 1;
+  return !is_huge && value >= low && value <= high;
+}
+
+// A declared type never widens: constants must fit it, all else must be as narrow.
+bool Inferrer::can_hold(const Type& declared, const Expr& value) {
+  const ExprInfo& from = info(value);
+  if (is_integer(declared) && is(from.type, Kind::Int) && from.value)
+    return fits_in(*from.value, from.is_literal && *from.value < 0, declared);
+  std::optional<Type> both = unify({declared}, meeting(value));
+  if (!both) return false;
+  if (is_integer(declared) || is(declared, Kind::String)) return same_type(*both, declared);
+  return true;
+}
+
 void Inferrer::assign_variable(int variable, const Expr& value, Span span) {
   const ExprInfo& from = info(value);
   if (is_aggregation(from.type)) {
@@ -243,15 +286,12 @@ void Inferrer::assign_variable(int variable, const Expr& value, Span span) {
   VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
   declared.is_assigned = true;
   if (declared.has_declared_type) {
-    std::optional<Type> both = unify({declared.type}, meeting(value));
-    bool fits_literal =
-        from.value && is_integer(declared.type) && (*from.value >= 0 || declared.type->is_signed) &&
-        unify({declared.type}, meeting(value)) && (*both)->size <= declared.type->size;
-    if (fits_literal || (both && !is_integer(declared.type)) ||
-        (both && same_type(*both, declared.type)))
-      return;
-    error(value.span, fmt::format("'${}' is declared as '{}' and cannot hold '{}'", declared.name,
-                                  type_name(declared.type), type_name(from.type)))
+    if (is(from.type, Kind::Unknown) || can_hold(declared.type, value)) return;
+    error(value.span, fmt::format("'${}' is declared as '{}' and cannot hold {}",
+                                  written_name(declared.name), type_name(declared.type),
+                                  from.value && is_integer(from.type)
+                                      ? integer_text(*from.value, from.type)
+                                      : fmt::format("'{}'", type_name(from.type))))
         .with_hint("write a cast if the value may be cut");
     return;
   }
@@ -264,7 +304,7 @@ void Inferrer::assign_variable_type(int variable, const Meeting& value, Span spa
   if (is(value.type, Kind::Unknown)) return;
   std::optional<Type> both = unify({declared.type, declared.only_literals}, value);
   if (!both) {
-    error(span, fmt::format("'${}' holds '{}' and cannot take '{}'", declared.name,
+    error(span, fmt::format("'${}' holds '{}' and cannot take '{}'", written_name(declared.name),
                             type_name(declared.type), type_name(value.type)))
         .with_note(declared.span, "first used here");
     return;
@@ -327,13 +367,27 @@ void Inferrer::use_key(MapInfo& map, const Expr& key) {
   map.key_only_literals &= info(key).is_literal;
 }
 
+// Aggregations keep a value per CPU, everything else one for all.
+void Inferrer::check_declaration(const MapInfo& map) {
+  if (!map.decl) return;
+  bool is_per_cpu = map.decl->type.starts_with("percpu");
+  if (is_per_cpu == is_aggregation(map.value)) return;
+  bool is_lru = map.decl->type.ends_with("lruhash");
+  std::string fitting =
+      is_per_cpu ? (is_lru ? "lruhash" : "hash") : (is_lru ? "percpulruhash" : "percpuhash");
+  diagnostics_
+      .error(map.decl->span, fmt::format("a {} cannot hold the '{}' values of '{}'", map.decl->type,
+                                         type_name(map.value), map.name))
+      .with_note(map.span, "first used here")
+      .with_hint(
+          fmt::format("declare it as: let {} = {}({});", map.name, fitting, map.decl->entries));
+}
+
 void Inferrer::finish_maps() {
   for (MapInfo& map : program_.maps) {
     if (diagnostics_.has_errors()) return;
-    if (!is(map.value, Kind::Unknown) && (map.is_scalar == true || !is(map.key, Kind::Unknown)))
-      continue;
-    if (map.decl && !map.is_scalar) {
-      diagnostics_.warning(map.span, fmt::format("map '{}' is not used", map.name));
+    if (!is(map.value, Kind::Unknown) && (map.is_scalar == true || !is(map.key, Kind::Unknown))) {
+      check_declaration(map);
       continue;
     }
     diagnostics_.error(map.span, fmt::format("nothing is ever stored in map '{}'", map.name));
@@ -342,10 +396,16 @@ void Inferrer::finish_maps() {
 
 void Inferrer::finish_variables() {
   for (const VariableInfo& variable : program_.variables) {
-    if (diagnostics_.has_errors() || variable.is_merged || !is(variable.type, Kind::Unknown))
+    if (diagnostics_.has_errors() || variable.is_merged) continue;
+    if (!is(variable.type, Kind::Unknown)) {
+      if (!variable.is_assigned)
+        diagnostics_.warning(variable.span,
+                             fmt::format("nothing is ever stored in '${}', so it stays empty",
+                                         written_name(variable.name)));
       continue;
+    }
     diagnostics_.error(variable.span,
-                       fmt::format("nothing is ever stored in '${}'", variable.name));
+                       fmt::format("nothing is ever stored in '${}'", written_name(variable.name)));
   }
 }
 

@@ -13,11 +13,12 @@ namespace flowtap {
 
 class Inferrer {
  public:
-  Inferrer(CheckedProgram& program, const Target& target, const ScriptTypes& types,
+  Inferrer(CheckedProgram& program, const Ast& ast, const Target& target,
            const CheckOptions& options, Diagnostics& diagnostics)
       : program_(program),
+        ast_(ast),
         target_(target),
-        types_(types),
+        types_(*program.types),
         options_(options),
         diagnostics_(diagnostics) {}
 
@@ -27,6 +28,7 @@ class Inferrer {
   // --- walking (infer.cc) ---
   bool walk_everything();
   void infer_instance(Instance& instance);
+  bool is_exit(const Stmt& stmt);
   void infer_block(const Block& block);
   void infer_stmt(const Stmt& stmt);
   void infer_assign(const Stmt& stmt, const Assign& assign);
@@ -38,6 +40,8 @@ class Inferrer {
   void infer_branches(const Expr& condition, const Block& then, const Block& otherwise,
                       bool is_comptime);
   void finish_maps();
+  void check_declaration(const MapInfo& map);
+  bool can_hold(const Type& declared, const Expr& value);
   void finish_variables();
 
   // --- what assignments do to variables and maps (infer.cc) ---
@@ -59,11 +63,15 @@ class Inferrer {
   void infer_comparison(const Expr& expr, const Binary& node, const Type& left, const Type& right,
                         ExprInfo& info);
   void fold_binary(const Expr& expr, const Binary& node, ExprInfo& info);
+  bool is_never_negative(const Expr& expr);
+  void warn_about_sign(const Expr& expr, const Binary& node);
   Type arithmetic_type(const Expr& expr, const Binary& node);
   void infer_ternary(const Expr& expr, const Ternary& node, ExprInfo& info);
   void infer_increment(const Expr& expr, const Increment& node, ExprInfo& info);
   void infer_cast(const Expr& expr, const Cast& node, ExprInfo& info);
   void infer_member(const Expr& expr, const Member& node, ExprInfo& info);
+  bool infer_setting(const Expr& expr, const Member& node, ExprInfo& info);
+  void check_enum_cast(const Expr& expr, const Type& to, const ExprInfo& operand);
   void infer_index(const Expr& expr, const Index& node, ExprInfo& info);
   void infer_sizeof(const Expr& expr, const Sizeof& node, ExprInfo& info);
   void infer_offsetof(const Expr& expr, const Offsetof& node, ExprInfo& info);
@@ -120,12 +128,14 @@ class Inferrer {
   void check_write_user(const Expr& expr, const std::vector<ExprPtr>& args);
 
   // --- reporting ---
+  Diagnostic& report(Diagnostic& diagnostic);
   Diagnostic& error(Span span, std::string message);
   Diagnostic& warning(Span span, std::string message);
   ExprInfo& info(const Expr& expr) { return program_.info[expr.id]; }
   Meeting meeting(const Expr& expr) { return {readable(info(expr).type), info(expr).is_literal}; }
 
   CheckedProgram& program_;
+  const Ast& ast_;
   const Target& target_;
   const ScriptTypes& types_;
   const CheckOptions& options_;
@@ -134,6 +144,7 @@ class Inferrer {
   bool is_last_walk_ = false;
   bool changed_ = false;
   Instance* instance_ = nullptr;
+  uint32_t current_ = 0;  // the expression being looked at, for messages
   int loop_depth_ = 0;
   const Expr* aggregate_ = nullptr;  // the one place where count() and so on may stand now
 };

@@ -152,11 +152,13 @@ Type Inferrer::builtin_type(const Expr& expr, const Builtin& builtin,
 // All settings as one record.
 Type Inferrer::config_type() {
   std::vector<std::pair<std::string, Type>> fields;
-  for (const SettingValue& setting : list_settings(program_.config))
-    fields.emplace_back(setting.name,
-                        setting.text ? string_type(static_cast<uint32_t>(setting.text->size() + 1))
-                        : setting.is_bool ? bool_type()
-                                          : int_type(8, false));
+  for (const std::string& key : config_keys()) {
+    ConfigValue value = *config_value(program_.config, key);
+    fields.emplace_back(key, !value.number
+                                 ? string_type(static_cast<uint32_t>(value.text.size() + 1))
+                             : value.is_bool ? bool_type()
+                                             : int_type(8, false));
+  }
   return record_type(std::move(fields));
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "builtins/probes.h"
@@ -11,8 +12,9 @@
 namespace flowtap {
 
 const Type& Inferrer::infer(const Expr& expr) {
-  ExprInfo& result = info(expr);
-  infer_node(expr, result);
+  uint32_t outer = std::exchange(current_, expr.id);
+  infer_node(expr, info(expr));
+  current_ = outer;
   return info(expr).type;
 }
 
@@ -164,10 +166,7 @@ void Inferrer::infer_unary(const Expr& expr, const Unary& node, ExprInfo& result
       if (!is_place)
         error(expr.span, "'&' takes a variable or a map");
       else
-        result.type = pointer_type(info(*node.operand).type, AddressSpace::Bpf);
-      // What has an address must lie in memory.
-      if (int variable = info(*node.operand).variable; is_place && variable >= 0)
-        program_.variables[static_cast<size_t>(variable)].is_captured = true;
+        result.type = pointer_type(info(*node.operand).type, AddressSpace::Kernel);
       return;
     }
   }
@@ -210,6 +209,27 @@ void Inferrer::infer_binary(const Expr& expr, const Binary& node, ExprInfo& resu
   result.type = arithmetic_type(expr, node);
 }
 
+// Is this a variable that only ever holds literals, none of them negative?
+bool Inferrer::is_never_negative(const Expr& expr) {
+  int variable = info(expr).variable;
+  return std::holds_alternative<Variable>(expr.node) && variable >= 0 &&
+         program_.variables[static_cast<size_t>(variable)].only_literals;
+}
+
+void Inferrer::warn_about_sign(const Expr& expr, const Binary& node) {
+  auto may_be_negative = [&](const Expr& e) {
+    return meeting(e).type->is_signed && !meeting(e).is_literal && !is_never_negative(e);
+  };
+  auto may_be_huge = [&](const Expr& e) {
+    const Type type = meeting(e).type;
+    return is(type, Kind::Int) && !type->is_signed && type->size == 8 && !info(e).value;
+  };
+  if ((may_be_negative(*node.left) && may_be_huge(*node.right)) ||
+      (may_be_negative(*node.right) && may_be_huge(*node.left)))
+    warning(expr.span, "a uint64 and a signed integer meet here and are taken as int64")
+        .with_hint("cast one of them to say which is meant");
+}
+
 // 64 bits; signed when a signed operand takes part, literals following the other side.
 Type Inferrer::arithmetic_type(const Expr& expr, const Binary& node) {
   Meeting l = meeting(*node.left), r = meeting(*node.right);
@@ -217,11 +237,7 @@ Type Inferrer::arithmetic_type(const Expr& expr, const Binary& node) {
   if (node.op == BinaryOp::ShiftLeft || node.op == BinaryOp::ShiftRight)
     return int_type(8, l.type->is_signed && !l.is_literal);
   bool l_signed = l.type->is_signed && !l.is_literal, r_signed = r.type->is_signed && !r.is_literal;
-  bool loses_sign = (l_signed && !r_signed && !r.is_literal && r.type->size == 8) ||
-                    (r_signed && !l_signed && !l.is_literal && l.type->size == 8);
-  if (loses_sign && node.op != BinaryOp::BitAnd)
-    warning(expr.span, "a uint64 and a signed integer meet here and are taken as int64")
-        .with_hint("cast one of them to say which is meant");
+  if (node.op != BinaryOp::BitAnd) warn_about_sign(expr, node);
   if (l.is_literal && r.is_literal) return int_type(8, true);
   return int_type(8, l_signed || r_signed);
 }
@@ -280,6 +296,7 @@ void Inferrer::infer_comparison(const Expr& expr, const Binary& node, const Type
   bool is_equality = node.op == BinaryOp::Equal || node.op == BinaryOp::NotEqual;
   const ExprInfo &l = info(*node.left), &r = info(*node.right);
   if (is_scalar(left) && is_scalar(right)) {
+    if (!is_equality) warn_about_sign(expr, node);
     if (l.value && r.value) {
       bool as_unsigned = l.is_literal && r.is_literal;
       int64_t a = *l.value, b = *r.value;
@@ -425,6 +442,14 @@ Type Inferrer::resolve_type(const TypeSpec& spec) {
   return type;
 }
 
+void Inferrer::check_enum_cast(const Expr& expr, const Type& to, const ExprInfo& operand) {
+  if (!is(to, Kind::Enum) || !operand.value || !operand.is_literal || !to->enumerators) return;
+  auto has_value = [&](const Enumerator& e) { return e.value == *operand.value; };
+  if (std::any_of(to->enumerators->begin(), to->enumerators->end(), has_value)) return;
+  error(expr.span,
+        fmt::format("'{}' has no enumerator with the value {}", to->name, *operand.value));
+}
+
 void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) {
   Type from = infer_value(*node.operand);
   Type to = resolve_type(node.type);
@@ -439,7 +464,11 @@ void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) 
                                      to->element->size));
   if (is(to, Kind::Pointer) && is(from, Kind::Pointer)) to = pointer_type(to->element, from->space);
   result.type = to;
+  if (same_type(to, from) && !operand.is_literal && !node.type.of)
+    warning(expr.span,
+            fmt::format("this cast has no effect: the value is a '{}' already", type_name(to)));
   if (is_integer(to) && is_scalar(from)) {
+    check_enum_cast(expr, to, operand);
     if (operand.value) {
       result.value = operand.value;
       if (to->size < 8) {
@@ -480,7 +509,30 @@ Type Inferrer::field_type(const Field& field, AddressSpace space) {
   return type;
 }
 
+// config.name: a constant.
+bool Inferrer::infer_setting(const Expr& expr, const Member& node, ExprInfo& result) {
+  const Identifier* word = std::get_if<Identifier>(&node.base->node);
+  const Builtin* builtin = word ? find_builtin(word->name) : nullptr;
+  if (!builtin || builtin->id != Fn::Config) return false;
+  std::optional<ConfigValue> value = config_value(program_.config, node.name);
+  if (!value) {
+    Diagnostic& report = error(expr.span, fmt::format("'{}' is not a setting", node.name));
+    if (auto near = nearest(node.name, config_keys()))
+      report.with_hint(fmt::format("did you mean 'config.{}'?", *near));
+  } else if (!value->number) {
+    result.text = value->text;
+    result.type = string_type(static_cast<uint32_t>(value->text.size() + 1));
+  } else if (value->is_bool) {
+    result.value = value->number;
+    result.type = bool_type();
+  } else {
+    set_constant(result, *value->number, true);
+  }
+  return true;
+}
+
 void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& result) {
+  if (infer_setting(expr, node, result)) return;
   Type base = infer_value(*node.base);
   if (is(base, Kind::Unknown)) return;
   AddressSpace space = AddressSpace::Kernel;
@@ -496,21 +548,12 @@ void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& resu
   }
   if (const Field* field = find_field(base, node.name)) {
     result.type = field_type(*field, space);
-    if (const Builtin* builtin = info(*node.base).builtin; builtin && builtin->id == Fn::Config)
-      for (const SettingValue& setting : list_settings(program_.config))
-        if (setting.name == node.name) {
-          result.text = setting.text;
-          if (!setting.text) result.value = setting.number;
-        }
     return;
   }
   bool is_args = info(*node.base).builtin && info(*node.base).builtin->id == Fn::Args;
   std::vector<std::string> names;
   for (const Field& field : base->fields) names.push_back(field.name);
-  bool is_config = info(*node.base).builtin && info(*node.base).builtin->id == Fn::Config;
-  std::string owner = is_args     ? instance_->attach[0].name
-                      : is_config ? "'config'"
-                                  : fmt::format("'{}'", type_name(base));
+  std::string owner = is_args ? instance_->attach[0].name : fmt::format("'{}'", type_name(base));
   if (is(base, Kind::Tuple)) {
     error(expr.span,
           fmt::format("this tuple has {} elements and no element {}", names.size(), node.name));

@@ -209,7 +209,8 @@ void ScriptTypes::define_struct(const CStruct& definition, Diagnostics& diagnost
     }
   }
   data.size = layout.size(definition.alignment);
-  defined_[data.name] = std::make_shared<const TypeData>(std::move(data));
+  std::string name = data.name;
+  defined_[name] = std::make_shared<const TypeData>(std::move(data));
 }
 
 Type ScriptTypes::find_type(const std::string& name) const {
@@ -222,6 +223,19 @@ Type ScriptTypes::complete(const Type& type) const {
   if (type->is_complete) return type;
   if (auto found = defined_.find(type->name); found != defined_.end()) return found->second;
   return target_.complete(type);
+}
+
+Type ScriptTypes::complete_all(const Type& type) const {
+  bool holds_types = is(type, Kind::Struct) || is(type, Kind::Tuple) || is(type, Kind::Record);
+  if (is(type, Kind::Array)) {
+    TypeData array = *type;
+    array.element = complete_all(type->element);
+    return std::make_shared<const TypeData>(std::move(array));
+  }
+  if (!holds_types) return type;
+  TypeData whole = *(is(type, Kind::Struct) ? complete(type) : type);
+  for (Field& field : whole.fields) field.type = complete_all(field.type);
+  return std::make_shared<const TypeData>(std::move(whole));
 }
 
 std::optional<EnumConstant> ScriptTypes::find_enumerator(const std::string& name) const {

@@ -21,6 +21,8 @@ class ScriptTypes {
   Type find_type(const std::string& name) const;
   // A Struct with its fields filled in.
   Type complete(const Type& type) const;
+  // The same for everything that lies inside by value, as printing the whole needs.
+  Type complete_all(const Type& type) const;
   std::optional<EnumConstant> find_enumerator(const std::string& name) const;
 
  private:
