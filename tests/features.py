@@ -10,10 +10,15 @@ def _kprobes():
     return Path("/sys/bus/event_source/devices/kprobe/type").exists()
 
 
+def _kernel_is_at_least(major, minor):
+    return tuple(int(n) for n in os.uname().release.split("-")[0].split(".")[:2]) >= (major, minor)
+
+
 FEATURES = {
     "bpf": (lambda: os.geteuid() == 0, "tracing needs root"),
     "btf": (lambda: Path("/sys/kernel/btf/vmlinux").exists(), "this kernel has no BTF"),
     "kprobe": (_kprobes, "this kernel has no kprobes"),
+    "kfunc": (lambda: _kernel_is_at_least(6, 12), "kfuncs in tracepoints need Linux 6.12"),
     "bash": (lambda: shutil.which("bash") is not None, "bash is not installed"),
     "hardware": (lambda: Path("/sys/bus/event_source/devices/cpu/type").exists(), "this machine has no hardware counters"),
 }

@@ -16,7 +16,10 @@ Value Lowering::lower(const Expr& expr) {
   Type type = type_of(expr);
   if (known.value && is_scalar(type)) return scalar(type, imm(*known.value));
   if (known.text && is(type, Kind::String)) return text_value(*known.text);
-  if (std::optional<Location> location = location_of(expr)) return read(*location);
+  if (std::optional<Location> location = location_of(expr)) {
+    b().set_span(expr.span);
+    return read(*location);
+  }
   if (auto* n = std::get_if<Member>(&expr.node)) {
     const Field* field = find_field(instance_.args, n->name);
     return scalar(

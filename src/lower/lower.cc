@@ -23,7 +23,7 @@ void Lowering::run() {
   b().set_span(instance_.span);
   start_program();
   filter_by_pid();
-  skip_end_of_iteration();
+  skip_end_of_iterator();
   if (instance_.predicate) {
     int32_t go_on = b().new_block(), leave = b().new_block();
     lower_condition(*instance_.predicate, go_on, leave);
@@ -64,21 +64,6 @@ void Lowering::zero_variables(int function) {
   }
 }
 
-// An iterator calls once more when it is through, with no object: nothing a script waits for.
-void Lowering::skip_end_of_iteration() {
-  if (instance_.kind != ProbeKind::Iter) return;
-  for (const Field& field : instance_.args->fields) {
-    if (field.name == "meta" || !is(field.type, Kind::Pointer)) continue;
-    int32_t go_on = b().new_block(), leave = b().new_block();
-    Reg object = b().load(ir::at(ctx_, static_cast<int32_t>(field.offset)), 8);
-    b().branch(ir::Compare::Ne, reg(object), imm(0), go_on, leave);
-    b().start(leave);
-    b().ret(imm(0));
-    b().start(go_on);
-    return;  // the first pointer is the object, others may be missing by right
-  }
-}
-
 void Lowering::filter_by_pid() {
   if (!image_.options().pid || !probe_row(instance_.kind).has(kFilteredByPid)) return;
   int32_t go_on = b().new_block(), leave = b().new_block();
@@ -87,6 +72,21 @@ void Lowering::filter_by_pid() {
   b().start(leave);
   b().ret(imm(0));
   b().start(go_on);
+}
+
+// After the last object the kernel calls once more, with a null pointer in its place.
+void Lowering::skip_end_of_iterator() {
+  if (instance_.kind != ProbeKind::Iter) return;
+  for (const Field& field : instance_.args->fields) {
+    if (!is(field.type, Kind::Pointer) || field.name == "meta") continue;
+    int32_t go_on = b().new_block(), leave = b().new_block();
+    Reg object = b().load(ir::at(ctx_, static_cast<int32_t>(field.offset)), 8);
+    b().branch(ir::Compare::Ne, reg(object), imm(0), go_on, leave);
+    b().start(leave);
+    b().ret(imm(0));
+    b().start(go_on);
+    return;
+  }
 }
 
 void Lowering::lower_block(const Block& block) {

@@ -70,6 +70,7 @@ class Inferrer {
   void infer_increment(const Expr& expr, const Increment& node, ExprInfo& info);
   void infer_cast(const Expr& expr, const Cast& node, ExprInfo& info);
   void infer_member(const Expr& expr, const Member& node, ExprInfo& info);
+  bool infer_setting(const Expr& expr, const Member& node, ExprInfo& info);
   void check_enum_cast(const Expr& expr, const Type& to, const ExprInfo& operand);
   void infer_index(const Expr& expr, const Index& node, ExprInfo& info);
   void infer_sizeof(const Expr& expr, const Sizeof& node, ExprInfo& info);

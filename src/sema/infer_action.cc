@@ -326,7 +326,9 @@ Type Inferrer::getopt_type(const Expr& expr, const std::vector<ExprPtr>& args, E
     return type;
   }
   std::optional<int64_t> number = is_given ? parse_number(value) : fallback->value;
-  if (!number)
+  if (!number && !given->second)
+    error(expr.span, fmt::format("option --{0} takes an integer, as in --{0}=5", *name));
+  else if (!number)
     error(expr.span, fmt::format("option --{} takes an integer, found '{}'", *name, value));
   result.value = number.value_or(0);
   return type;

@@ -62,9 +62,12 @@ void Inferrer::infer_builtin(const Expr& expr, const Builtin& builtin,
         .with_hint(fmt::format("use it as: {}", builtin.usage));
     return;
   }
-  if (builtin.has(kUnsafe) && !options_.is_unsafe)
+  if (builtin.has(kUnsafe) && !options_.is_unsafe) {
+    for (const ExprPtr& arg : args) infer(*arg);
     error(expr.span,
           fmt::format("{}() can change the system and needs the option --unsafe", builtin.name));
+    return;
+  }
   for (size_t i = 0; i < n; i++) {
     bool is_map = i == 0 && std::holds_alternative<MapAccess>(args[i]->node) &&
                   (builtin.has(kMapFirst) || builtin.id == Fn::Print);
@@ -149,11 +152,13 @@ Type Inferrer::builtin_type(const Expr& expr, const Builtin& builtin,
 // All settings as one record.
 Type Inferrer::config_type() {
   std::vector<std::pair<std::string, Type>> fields;
-  for (const SettingValue& setting : list_settings(program_.config))
-    fields.emplace_back(setting.name,
-                        setting.text ? string_type(static_cast<uint32_t>(setting.text->size() + 1))
-                        : setting.is_bool ? bool_type()
-                                          : int_type(8, false));
+  for (const std::string& key : config_keys()) {
+    ConfigValue value = *config_value(program_.config, key);
+    fields.emplace_back(key, !value.number
+                                 ? string_type(static_cast<uint32_t>(value.text.size() + 1))
+                             : value.is_bool ? bool_type()
+                                             : int_type(8, false));
+  }
   return record_type(std::move(fields));
 }
 
@@ -336,10 +341,8 @@ std::string Inferrer::fail_message(const std::vector<ExprPtr>& args) {
   std::string out;
   size_t next = 1;
   for (const FormatPiece& piece : *pieces) {
-    if (piece.conversion == Conversion::None) {
-      out += piece.literal;
-      continue;
-    }
+    out += piece.literal;
+    if (piece.conversion == Conversion::None) continue;
     if (next == args.size()) break;
     const ExprInfo& value = info(*args[next++]);
     if (value.text)
@@ -508,6 +511,8 @@ Type Inferrer::memory_function_type(const Expr& expr, const Builtin& builtin,
     case Fn::Strftime:
       expect_literal_text(*args[0], "strftime");
       expect_integer(*args[1], "strftime");
+      if (info(*args[1]).value.value_or(0) < 0 && !info(*args[1]).is_literal)
+        error(args[1]->span, "strftime() takes no time before the start of the clock");
       if (const Builtin* clock = info(*args[1]).builtin; clock && clock->id == Fn::Nsecs)
         if (auto* call = std::get_if<Call>(&args[1]->node);
             call && !call->args.empty() && word_of(*call->args[0]) == "monotonic")

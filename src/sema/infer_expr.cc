@@ -167,9 +167,6 @@ void Inferrer::infer_unary(const Expr& expr, const Unary& node, ExprInfo& result
         error(expr.span, "'&' takes a variable or a map");
       else
         result.type = pointer_type(info(*node.operand).type, AddressSpace::Kernel);
-      // What has an address must lie in memory.
-      if (int variable = info(*node.operand).variable; is_place && variable >= 0)
-        program_.variables[static_cast<size_t>(variable)].is_captured = true;
       return;
     }
   }
@@ -512,7 +509,30 @@ Type Inferrer::field_type(const Field& field, AddressSpace space) {
   return type;
 }
 
+// config.name: a constant.
+bool Inferrer::infer_setting(const Expr& expr, const Member& node, ExprInfo& result) {
+  const Identifier* word = std::get_if<Identifier>(&node.base->node);
+  const Builtin* builtin = word ? find_builtin(word->name) : nullptr;
+  if (!builtin || builtin->id != Fn::Config) return false;
+  std::optional<ConfigValue> value = config_value(program_.config, node.name);
+  if (!value) {
+    Diagnostic& report = error(expr.span, fmt::format("'{}' is not a setting", node.name));
+    if (auto near = nearest(node.name, config_keys()))
+      report.with_hint(fmt::format("did you mean 'config.{}'?", *near));
+  } else if (!value->number) {
+    result.text = value->text;
+    result.type = string_type(static_cast<uint32_t>(value->text.size() + 1));
+  } else if (value->is_bool) {
+    result.value = value->number;
+    result.type = bool_type();
+  } else {
+    set_constant(result, *value->number, true);
+  }
+  return true;
+}
+
 void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& result) {
+  if (infer_setting(expr, node, result)) return;
   Type base = infer_value(*node.base);
   if (is(base, Kind::Unknown)) return;
   AddressSpace space = AddressSpace::Kernel;
@@ -528,12 +548,6 @@ void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& resu
   }
   if (const Field* field = find_field(base, node.name)) {
     result.type = field_type(*field, space);
-    if (const Builtin* builtin = info(*node.base).builtin; builtin && builtin->id == Fn::Config)
-      for (const SettingValue& setting : list_settings(program_.config))
-        if (setting.name == node.name) {
-          result.text = setting.text;
-          if (!setting.text) result.value = setting.number;
-        }
     return;
   }
   bool is_args = info(*node.base).builtin && info(*node.base).builtin->id == Fn::Args;
