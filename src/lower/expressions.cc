@@ -182,9 +182,23 @@ Value Lowering::lower_binary(const Expr& expr, const Binary& node) {
   if (is(left, Kind::Pointer) || is(right, Kind::Pointer))
     return lower_pointer_arithmetic(expr, node);
   Operand a = lower_scalar(*node.left);
-  Operand c = lower_scalar(*node.right);
+  Operand c;
+  a = keep_during(a, [&] { c = lower_scalar(*node.right); });
   b().set_span(expr.span);
   return lower_arithmetic(node.op, type_of(expr), a, c);
+}
+
+// Does `work` while `value` waits: in a register, or deep inside an expression in a slot, since
+// there are few registers and the stack that spills them is small.
+ir::Operand Lowering::keep_during(Operand value, const std::function<void()>& work) {
+  constexpr int kMostInRegisters = 16;
+  bool goes_to_memory = depth_ >= kMostInRegisters && !value.is_imm();
+  Address cell = goes_to_memory ? temp(8) : Address{};
+  if (goes_to_memory) b().store(cell, 8, value);
+  depth_++;
+  work();
+  depth_--;
+  return goes_to_memory ? reg(b().load(cell, 8)) : value;
 }
 
 Value Lowering::lower_arithmetic(BinaryOp op, const Type& type, Operand a, Operand c) {

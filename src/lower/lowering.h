@@ -42,6 +42,7 @@ class Lowering {
 
   // --- the program as a whole (lower.cc) ---
   void start_program();
+  void choose_home(int variable);
   void zero_variables(int function);
   void filter_by_pid();
   void skip_end_of_iterator();
@@ -85,6 +86,7 @@ class Lowering {
   void lower_into(const Expr& expr, Address to, const Type& type);
   Value lower_unary(const Expr& expr, const Unary& node);
   Value lower_binary(const Expr& expr, const Binary& node);
+  Operand keep_during(Operand value, const std::function<void()>& work);
   Value lower_arithmetic(BinaryOp op, const Type& type, Operand left, Operand right);
   Operand lower_division(bool is_modulo, bool is_signed, Operand left, Operand right);
   Value lower_pointer_arithmetic(const Expr& expr, const Binary& node);
@@ -219,7 +221,7 @@ class Lowering {
 
   struct Home {
     Reg reg = ir::kNoReg;  // scalars used in one function only
-    int32_t slot = -1;     // values in memory
+    int32_t slot = -1;     // values in memory; scalars too, when there are very many
     int cell = -1;         // captured scalars: word in the frame
     int start_cell = -1;   // variables of range loops: word with the first index
   };
@@ -235,6 +237,8 @@ class Lowering {
   static constexpr int kFirstCell = 2;  // after the context and the return flag
   int frame_cells_ = kFirstCell;
   bool in_callback_ = false;
+  int in_registers_ = 0;  // scalar variables that got a register
+  int depth_ = 0;         // of operators whose left side waits for the right one
   std::map<int, Home> homes_;
   // Slots for temporary values, free again when their statement is over.
   struct Temp {

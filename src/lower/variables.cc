@@ -37,6 +37,7 @@ void Lowering::store_variable(int variable, const Value& value) {
   Home& home = homes_[variable];
   if (!is_scalar(type)) return store(value, variable_address(variable), type);
   if (home.cell >= 0) return store_cell(home.cell, value.operand, is_integer(type));
+  if (home.slot >= 0) return b().store(ir::in_slot(home.slot), 8, value.operand);
   if (home.reg == ir::kNoReg) home.reg = b().new_reg();
   b().assign(home.reg, value.operand);
 }
@@ -63,6 +64,7 @@ Value Lowering::load_variable(int variable) {
   Home& home = homes_[variable];
   if (!is_scalar(type)) return memory(type, variable_address(variable));
   if (home.cell >= 0) return scalar(type, reg(b().load(frame_cell(home.cell), 8)));
+  if (home.slot >= 0) return scalar(type, reg(b().load(ir::in_slot(home.slot), 8)));
   // A copy: the variable may change before this value is used, as in `$x++ + $x`.
   return scalar(type, reg(b().move(reg(home.reg))));
 }

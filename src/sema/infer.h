@@ -32,6 +32,7 @@ class Inferrer {
   void infer_block(const Block& block);
   void infer_stmt(const Stmt& stmt);
   void infer_assign(const Stmt& stmt, const Assign& assign);
+  bool check_compound(const Stmt& stmt, const Assign& assign, const Type& have);
   void infer_let(const Stmt& stmt, const Let& let);
   void infer_for_range(const Stmt& stmt, const ForRange& loop);
   void infer_for_map(const Stmt& stmt, const ForMap& loop);
@@ -55,6 +56,7 @@ class Inferrer {
   const Type& infer(const Expr& expr);
   Type infer_value(const Expr& expr);  // aggregations read as integers
   void infer_node(const Expr& expr, ExprInfo& info);
+  void check_text_length(const Expr& expr, const std::string& text);
   void infer_identifier(const Expr& expr, const Identifier& node, ExprInfo& info);
   void infer_unary(const Expr& expr, const Unary& node, ExprInfo& info);
   void infer_binary(const Expr& expr, const Binary& node, ExprInfo& info);
@@ -147,6 +149,7 @@ class Inferrer {
   uint32_t current_ = 0;  // the expression being looked at, for messages
   int loop_depth_ = 0;
   const Expr* aggregate_ = nullptr;  // the one place where count() and so on may stand now
+  bool is_for_compiler_ = false;  // the argument being looked at does not exist at run time
 };
 
 }  // namespace flowtap

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "base/text.h"
 #include "builtins/probes.h"
@@ -17,6 +18,11 @@ namespace flowtap {
 
 void Inferrer::infer_call(const Expr& expr, const Call& node, ExprInfo& result) {
   const Builtin* builtin = find_builtin(node.name);
+  if (node.name == "typeinfo") {
+    error(expr.span, "'typeinfo' is not supported")
+        .with_hint("sizeof(), is_integer(), is_str(), is_ptr() and is_array() tell about a type");
+    return;
+  }
   if (!builtin) {
     for (const ExprPtr& arg : node.args) infer(*arg);
     std::vector<std::string> names;
@@ -50,6 +56,23 @@ static std::string word_of(const Expr& expr) {
   return word ? word->name : std::string();
 }
 
+static bool is_compiled_text(Fn id, size_t argument) {
+  switch (id) {
+    case Fn::Printf:
+    case Fn::Errorf:
+    case Fn::Warnf:
+    case Fn::Cat:
+    case Fn::System:
+    case Fn::Time:
+    case Fn::Strftime:
+    case Fn::Fail: return argument == 0;
+    case Fn::Assert:
+    case Fn::StaticAssert: return argument == 1;
+    case Fn::Getopt: return argument != 1;
+    default: return false;
+  }
+}
+
 void Inferrer::infer_builtin(const Expr& expr, const Builtin& builtin,
                              const std::vector<ExprPtr>& args, std::string_view name,
                              ExprInfo& result) {
@@ -73,7 +96,9 @@ void Inferrer::infer_builtin(const Expr& expr, const Builtin& builtin,
                   (builtin.has(kMapFirst) || builtin.id == Fn::Print);
     bool is_member = builtin.id == Fn::ContainerOf && i > 0;
     if (is_map || is_member || (takes_words(builtin.id) && is_word(*args[i]))) continue;
+    bool outer = std::exchange(is_for_compiler_, is_compiled_text(builtin.id, i));
     infer(*args[i]);
+    is_for_compiler_ = outer;
   }
   if (infer_folded_call(expr, builtin, args, result)) return;
   Type type = builtin_type(expr, builtin, args, name);

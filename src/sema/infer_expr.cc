@@ -34,6 +34,7 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
   } else if (auto* n = std::get_if<StringLiteral>(&expr.node)) {
     result.type = string_type(static_cast<uint32_t>(n->value.size() + 1));
     result.text = n->value;
+    check_text_length(expr, n->value);
   } else if (auto* n = std::get_if<BoolLiteral>(&expr.node)) {
     result.type = bool_type();
     result.value = n->value;
@@ -92,6 +93,16 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
   } else if (std::holds_alternative<Typeof>(expr.node)) {
     error(expr.span, "a type is only possible here as the argument of a macro");
   }
+}
+
+// Texts that only the compiler reads, such as formats, may be of any length.
+void Inferrer::check_text_length(const Expr& expr, const std::string& text) {
+  uint64_t most = program_.config.max_strlen;
+  if (is_for_compiler_ || text.size() < most) return;
+  error(expr.span,
+        fmt::format("this string needs {} bytes, more than max_strlen = {}", text.size() + 1, most))
+      .with_hint(fmt::format("raise it in the config block: config = {{ max_strlen = {} }}",
+                             text.size() + 1));
 }
 
 void Inferrer::infer_identifier(const Expr& expr, const Identifier& node, ExprInfo& result) {
@@ -266,12 +277,24 @@ void Inferrer::fold_binary(const Expr& expr, const Binary& node, ExprInfo& resul
   bool too_wide =
       wide > static_cast<__int128>(UINT64_MAX) || wide < static_cast<__int128>(INT64_MIN);
   if (is_bad || too_wide) {
-    error(expr.span, is_bad && divides
-                         ? "division by zero"
-                         : "the result of this constant expression does not fit 64 bits");
+    error(expr.span, !is_bad   ? "the result of this constant expression does not fit 64 bits"
+                     : divides ? "division by zero"
+                               : fmt::format("a shift goes by 0 to 63 bits, found {}", b));
     return;
   }
   set_constant(result, static_cast<int64_t>(wide), wide >= 0);
+}
+
+// target op= value: integers, and pointers that move.
+bool Inferrer::check_compound(const Stmt& stmt, const Assign& assign, const Type& have) {
+  Type value = readable(info(*assign.value).type);
+  if (is(have, Kind::Unknown) || is(value, Kind::Unknown)) return true;
+  bool moves =
+      is(have, Kind::Pointer) && (assign.op == BinaryOp::Add || assign.op == BinaryOp::Subtract);
+  if (is_integer(value) && (is_integer(have) || moves)) return true;
+  error(stmt.span, fmt::format("'{}=' cannot join '{}' and '{}'", operator_text(assign.op),
+                               type_name(have), type_name(value)));
+  return false;
 }
 
 void Inferrer::infer_pointer_arithmetic(const Expr& expr, const Binary& node, const Type& left,
@@ -464,9 +487,10 @@ void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) 
                                      to->element->size));
   if (is(to, Kind::Pointer) && is(from, Kind::Pointer)) to = pointer_type(to->element, from->space);
   result.type = to;
-  if (same_type(to, from) && !operand.is_literal && !node.type.of)
+  bool is_needless = same_type(to, operand.type) && !operand.value && !node.type.of;
+  if (is_needless)
     warning(expr.span,
-            fmt::format("this cast has no effect: the value is a '{}' already", type_name(to)));
+            fmt::format("this cast has no effect: the value has type '{}' already", type_name(to)));
   if (is_integer(to) && is_scalar(from)) {
     check_enum_cast(expr, to, operand);
     if (operand.value) {
@@ -493,7 +517,7 @@ void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) 
   bool resizes_text = (is(to, Kind::String) && is(from, Kind::String)) ||
                       (is(to, Kind::Buffer) && is(from, Kind::Buffer));
   if ((int_and_array && sizes_agree) || resizes_text || same_type(to, from)) return;
-  error(expr.span, fmt::format("a '{}' cannot be cast to '{}'", type_name(from), type_name(to)));
+  error(expr.span, fmt::format("'{}' cannot be cast to '{}'", type_name(from), type_name(to)));
 }
 
 // What reading a field gives: char arrays read as strings, and pointers found in user memory are
@@ -542,8 +566,12 @@ void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& resu
   }
   if (is(base, Kind::Struct)) base = types_.complete(base);
   bool has_fields = is(base, Kind::Struct) || is(base, Kind::Tuple) || is(base, Kind::Record);
+  if (std::holds_alternative<IntegerLiteral>(node.base->node)) {
+    error(expr.span, "numbers have no fraction here");
+    return;
+  }
   if (!has_fields) {
-    error(expr.span, fmt::format("a '{}' has no field '{}'", type_name(base), node.name));
+    error(expr.span, fmt::format("'{}' has no field '{}'", type_name(base), node.name));
     return;
   }
   if (const Field* field = find_field(base, node.name)) {
