@@ -209,7 +209,8 @@ void ScriptTypes::define_struct(const CStruct& definition, Diagnostics& diagnost
     }
   }
   data.size = layout.size(definition.alignment);
-  defined_[data.name] = std::make_shared<const TypeData>(std::move(data));
+  std::string name = data.name;
+  defined_[name] = std::make_shared<const TypeData>(std::move(data));
 }
 
 Type ScriptTypes::find_type(const std::string& name) const {
