@@ -3,6 +3,7 @@
 import functools
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 
@@ -10,10 +11,24 @@ def _kprobes():
     return Path("/sys/bus/event_source/devices/kprobe/type").exists()
 
 
+def _probe_type(kind):
+    flowtap = Path(__file__).resolve().parent.parent / "build" / "flowtap"
+    text = subprocess.run([flowtap, "--info"], capture_output=True, text=True).stdout
+    return f"{kind}: yes" in text
+
+
+def _python_markers():
+    return b"stapsdt" in Path(shutil.which("python3")).read_bytes()
+
+
 FEATURES = {
     "bpf": (lambda: os.geteuid() == 0, "tracing needs root"),
     "btf": (lambda: Path("/sys/kernel/btf/vmlinux").exists(), "this kernel has no BTF"),
     "kprobe": (_kprobes, "this kernel has no kprobes"),
+    "fentry": (lambda: _probe_type("fentry"), "this kernel does not permit fentry"),
+    "markers": (_python_markers, "python3 was built without markers"),
+    "watchpoint": (lambda: Path("/sys/bus/event_source/devices/breakpoint").exists(), "this machine has no watchpoints"),
+    "cgroup2": (lambda: Path("/sys/fs/cgroup/cgroup.procs").exists(), "cgroup v2 is not mounted at /sys/fs/cgroup"),
     "bash": (lambda: shutil.which("bash") is not None, "bash is not installed"),
     "hardware": (lambda: Path("/sys/bus/event_source/devices/cpu/type").exists(), "this machine has no hardware counters"),
 }

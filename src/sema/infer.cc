@@ -225,6 +225,14 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
   info(*assign.target).type = map.value;
 }
 
+// Whether an integer type holds this very value, whatever type a literal of it would get.
+static bool literal_fits(int64_t value, const Type& type, const Type& into) {
+  uint32_t bits = is(into, Kind::Bool) ? 1 : into->size * 8 - (into->is_signed ? 1 : 0);
+  bool is_negative = value < 0 && type->is_signed;
+  if (is_negative) return into->is_signed && value >= -(int64_t{1} << (bits - 1)) * 2;
+  return bits >= 64 || static_cast<uint64_t>(value) >> bits == 0;
+}
+
 void Inferrer::assign_variable(int variable, const Expr& value, Span span) {
   const ExprInfo& from = info(value);
   if (from.builtin && from.builtin->has(kAggregation)) {
@@ -245,9 +253,8 @@ void Inferrer::assign_variable(int variable, const Expr& value, Span span) {
   declared.is_assigned = true;
   if (declared.has_declared_type) {
     std::optional<Type> both = unify({declared.type}, meeting(value));
-    bool fits_literal =
-        from.value && is_integer(declared.type) && (*from.value >= 0 || declared.type->is_signed) &&
-        unify({declared.type}, meeting(value)) && (*both)->size <= declared.type->size;
+    bool fits_literal = from.value && is_integer(declared.type) && is_integer(from.type) &&
+                        literal_fits(*from.value, from.type, declared.type);
     if (fits_literal || (both && !is_integer(declared.type)) ||
         (both && same_type(*both, declared.type)))
       return;
