@@ -18,7 +18,8 @@ def _probe_type(kind):
 
 
 def _python_markers():
-    return b"stapsdt" in Path(shutil.which("python3")).read_bytes()
+    python = Path("/usr/bin/python3")
+    return python.exists() and b"stapsdt" in python.read_bytes()
 
 
 FEATURES = {

@@ -23,6 +23,7 @@ void Lowering::run() {
   b().set_span(instance_.span);
   start_program();
   filter_by_pid();
+  skip_end_of_iteration();
   if (instance_.predicate) {
     int32_t go_on = b().new_block(), leave = b().new_block();
     lower_condition(*instance_.predicate, go_on, leave);
@@ -68,6 +69,20 @@ void Lowering::filter_by_pid() {
   int32_t go_on = b().new_block(), leave = b().new_block();
   Operand pid = lower_pid({}, false);
   b().branch(ir::Compare::Eq, pid, imm(*image_.options().pid), go_on, leave);
+  b().start(leave);
+  b().ret(imm(0));
+  b().start(go_on);
+}
+
+// The kernel runs an iterator once more behind the last object, with a null pointer in its place.
+// The object is the first member after `meta`; where that is the map it lies in, the one after it.
+void Lowering::skip_end_of_iteration() {
+  if (instance_.kind != ProbeKind::Iter) return;
+  const std::vector<Field>& members = instance_.args->fields;
+  bool is_in_map = members.size() > 2 && members[1].name == "map";
+  int32_t word = is_in_map ? 2 : 1;
+  int32_t go_on = b().new_block(), leave = b().new_block();
+  b().branch(ir::Compare::Ne, reg(b().load(ir::at(ctx_, word * 8), 8)), imm(0), go_on, leave);
   b().start(leave);
   b().ret(imm(0));
   b().start(go_on);

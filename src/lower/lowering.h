@@ -44,6 +44,7 @@ class Lowering {
   void start_program();
   void zero_variables(int function);
   void filter_by_pid();
+  void skip_end_of_iteration();
   void lower_block(const Block& block);
   ir::Builder& b() { return *builder_; }
   const ExprInfo& info(const Expr& expr) const { return image_.checked().of(expr); }

@@ -64,9 +64,10 @@ std::string excerpt(const Sources& sources, Span span) {
 
 std::string render(const Diagnostic& diagnostic, const Sources& sources) {
   const char* severity = diagnostic.severity == Severity::Error ? "error" : "warning";
-  std::string out = fmt::format("{}{}: {}\n", place_prefix(sources, diagnostic.span), severity,
-                                diagnostic.message);
-  out += excerpt(sources, diagnostic.span);
+  bool has_place = diagnostic.span != Span{};  // without one it is about the command line
+  std::string place = has_place ? place_prefix(sources, diagnostic.span) : "";
+  std::string out = fmt::format("{}{}: {}\n", place, severity, diagnostic.message);
+  if (has_place) out += excerpt(sources, diagnostic.span);
   for (const Diagnostic::Note& note : diagnostic.notes) {
     out += fmt::format("{}note: {}\n", place_prefix(sources, note.span), note.message);
     out += excerpt(sources, note.span);
