@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "kernel/map_reader.h"
 #include "output/decode.h"
 #include "output/printf.h"
@@ -168,7 +169,8 @@ void Actions::change_map(const Event& event) {
 }
 
 void Actions::exit(const Event& event, Bytes record) {
-  exit_code_ = static_cast<int>(int_argument(event, 0, record, 0));
+  int64_t own_code = parse_number(event.text).value_or(0);  // of a failed assert()
+  exit_code_ = static_cast<int>(int_argument(event, 0, record, own_code));
   is_dropping_ = true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/map_output.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "kernel/map_reader.h"
@@ -19,6 +20,14 @@ static std::vector<std::byte> merged_values(const MapDef& map, const MapData& da
   return merged;
 }
 
+// Without a key the element always exists. One that took no value yet has nothing to show, but for
+// counts and sums, where 0 is an answer.
+static bool has_no_data(const MapDef& map, Bytes value) {
+  if (map.key || !is_aggregation(map.value)) return false;
+  if (is(map.value, Kind::Count) || is(map.value, Kind::Sum)) return false;
+  return std::all_of(value.begin(), value.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
 Status write_map(const MapDef& map, int fd, MapView view, Writer& writer) {
   if (fd < 0) return Done{};  // nothing was ever stored
   Result<MapData> data = read_map(fd, map);
@@ -32,6 +41,7 @@ Status write_map(const MapDef& map, int fd, MapView view, Writer& writer) {
     if (map.key) entries[i].key = data->key(i);
     entries[i].value = is_merged ? Bytes(merged).subspan(i * size, size) : data->value(i);
   }
+  if (entries.size() == 1 && has_no_data(map, entries[0].value)) return Done{};
   writer.map({.name = map.name,
               .key = map.key,
               .value = map.value,
