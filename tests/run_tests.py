@@ -16,6 +16,7 @@ from cases import mismatch, read_cases
 
 ROOT = Path(__file__).resolve().parent.parent
 FLOWTAP = ROOT / "build" / "flowtap"
+PROGRAMS = ROOT / "build" / "programs"  # what cases call %PROGRAMS%
 TIME_LIMIT = 60  # seconds for one case: a hang is a failure, slowness is not
 
 
@@ -40,6 +41,8 @@ def run_case(case):
     missing = [f for f in case.parts.get("needs", "").split() if not features.has(f)]
     if missing:
         return "", features.reason(missing[0])
+    case.script = case.script.replace("%PROGRAMS%", str(PROGRAMS))
+    case.parts = {part: text.replace("%PROGRAMS%", str(PROGRAMS)) for part, text in case.parts.items()}
     with tempfile.TemporaryDirectory() as folder:
         command = [str(FLOWTAP), "-q"] + shlex.split(case.parts.get("options", ""))
         if "during" in case.parts:
@@ -85,8 +88,18 @@ def judge(case, done):
     return "".join(f"  {p}\n" for p in problems)
 
 
+def build_programs():
+    """Programs that cases trace, one per source file in tests/programs."""
+    PROGRAMS.mkdir(parents=True, exist_ok=True)
+    for source in sorted((ROOT / "tests" / "programs").glob("*.cc")):
+        program = PROGRAMS / source.stem
+        if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+            subprocess.run(["g++", "-O1", "-g", "-no-pie", "-fno-omit-frame-pointer", "-o", program, source], check=True)
+
+
 def run_cases(folder, results):
     build("build", "Release")
+    build_programs()
     if not features.has("bpf"):
         results.add(folder, skipped=features.reason("bpf"))
         return

@@ -1,4 +1,4 @@
-// Small text helpers; see text.h. nearest() is the Levenshtein distance with one row of memory.
+// Small text helpers; see text.h. nearest() is the Levenshtein distance with swaps.
 
 #include "base/text.h"
 
@@ -115,19 +115,21 @@ std::optional<int64_t> parse_number(std::string_view text) {
   return static_cast<int64_t>(negative ? 0 - *value : *value);
 }
 
+// Insertions, deletions, replacements and swaps of neighbours, each counted as one.
 static size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
+  std::vector<size_t> before, last(b.size() + 1), row(b.size() + 1);
+  std::iota(last.begin(), last.end(), size_t{0});
   for (size_t i = 1; i <= a.size(); i++) {
-    size_t diagonal = row[0];
     row[0] = i;
     for (size_t j = 1; j <= b.size(); j++) {
-      size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      bool is_swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (is_swap) row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    before = last;
+    last = row;
   }
-  return row[b.size()];
+  return last[b.size()];
 }
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {

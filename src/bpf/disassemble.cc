@@ -67,7 +67,9 @@ static std::string jump_text(const Insn& insn) {
     case BPF_JA:
       return fmt::format("goto {:+}", BPF_CLASS(insn.code) == BPF_JMP32 ? insn.imm : insn.off);
     case BPF_EXIT: return "exit";
-    case BPF_CALL: return fmt::format("call {}", helper_name(insn.imm));
+    case BPF_CALL:
+      if (insn.src == BPF_PSEUDO_KFUNC_CALL) return fmt::format("call kfunc {}", insn.imm);
+      return fmt::format("call {}", helper_name(insn.imm));
     default: break;
   }
   std::string right =

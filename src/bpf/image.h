@@ -67,6 +67,7 @@ enum class EventKind : uint8_t {
   Exit,  // args[0] is the exit code
   SkbOutput,
   Unwatch,
+  Process,  // args[0] is a process whose symbols will be asked for: look at it while it lives
 };
 
 struct Event {
@@ -183,6 +184,7 @@ struct Program {
   int32_t attach_btf_id = 0;  // BtfTracepoint, Fentry, Fexit, Iter
   std::string attach_module;  // where that id lives; empty for vmlinux
   bool is_sleepable = false;
+  bool may_exit = false;  // it has an exit() somewhere
 };
 
 struct Image {

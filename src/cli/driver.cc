@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <ctime>
 
@@ -153,6 +154,7 @@ class Driver {
     if (!target.ok()) return report(target.error(), kExitScript);
     CompileOptions options = compile_options(options_, nullptr, script);
     options.lower.start_ns = 0;
+    options.lower.tai_offset_ns = 0;
     options.lower.pid_namespace.reset();
     return compile_script(file, *target, options) ? 0 : kExitScript;
   }
@@ -167,7 +169,7 @@ class Driver {
     std::fflush(stdout);
     Sink data(file.valid() ? file.get() : STDOUT_FILENO);
     Sink messages(STDERR_FILENO);
-    LiveSymbolizer symbolizer;
+    LiveSymbolizer symbolizer(LiveSymbolizer::Options{.demangles = compiled.config.cpp_demangle});
     ValueContext values{symbolizer, compiled.image.strings, compiled.config.str_trunc_trailer};
     std::unique_ptr<Writer> writer;
     if (options_.is_json)
@@ -177,6 +179,7 @@ class Driver {
 
     RunOptions run = run_options(compiled, child);
     run.is_output_closed = [&] { return data.error() != 0; };
+    run.look_at_process = [&](pid_t pid) { symbolizer.remember(static_cast<uint32_t>(pid)); };
     std::optional<Refusal> refusal;
     Result<Session> session =
         Session::load({compiled.image, sources_, *writer, values}, std::move(run), &refusal);
@@ -238,6 +241,7 @@ int docs(const Options& options) {
 }  // namespace
 
 int drive(int argc, char** argv) {
+  ::signal(SIGPIPE, SIG_IGN);  // a closed pipe ends the script in order, with its maps read
   Result<Options> options = parse_options(argc, argv);
   if (!options.ok()) return report(options.error(), kExitUsage);
   switch (options->action) {

@@ -353,7 +353,8 @@ class Emitter {
       moves.push_back(move);
     }
     put_moves(std::move(moves));
-    put(BPF_JMP | BPF_CALL, 0, 0, 0, static_cast<int32_t>(inst.imm));
+    uint8_t kind = inst.imm >= ir::kKfunc ? BPF_PSEUDO_KFUNC_CALL : 0;
+    put(BPF_JMP | BPF_CALL, 0, kind, 0, static_cast<int32_t>(inst.imm & UINT32_MAX));
     if (inst.dst != kNoReg) put_move(phys(inst.dst), kTemp);
   }
 

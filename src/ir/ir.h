@@ -49,8 +49,9 @@ enum class Op : uint8_t {
   MapValue,    // dst = address of the first value of array map `imm`, plus address.offset
   Callback,    // dst = function number `imm`
   Param,       // dst = parameter number `imm`; only at the start of a function
-  Call,        // dst = helper `imm` (args...)
+  Call,        // dst = helper `imm` (args...), or kfunc with BTF id `imm` - kKfunc
 };
+inline constexpr int64_t kKfunc = int64_t{1} << 32;
 
 enum class Alu : uint8_t { Add, Sub, Mul, Div, Mod, Or, And, Xor, Shl, Shr, Sar };
 enum class Compare : uint8_t {

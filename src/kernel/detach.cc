@@ -19,8 +19,7 @@
 namespace flowtap {
 namespace {
 
-constexpr size_t kFewLinks = 64;
-constexpr size_t kThreads = 32;
+constexpr size_t kMostThreads = 32;
 
 void move_all(std::vector<Fd>& from, std::vector<Fd>& to) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
@@ -29,11 +28,12 @@ void move_all(std::vector<Fd>& from, std::vector<Fd>& to) {
 
 // Closing a link may wait as well, but links wait side by side.
 void close_links(std::vector<Fd> links) {
-  if (links.size() <= kFewLinks) return;
+  size_t count = std::min(links.size(), kMostThreads);
+  if (count < 2) return;
   std::vector<std::thread> threads;
-  for (size_t first = 0; first < kThreads; first++)
-    threads.emplace_back([&links, first] {
-      for (size_t i = first; i < links.size(); i += kThreads) links[i].reset();
+  for (size_t first = 0; first < count; first++)
+    threads.emplace_back([&links, first, count] {
+      for (size_t i = first; i < links.size(); i += count) links[i].reset();
     });
   for (std::thread& thread : threads) thread.join();
 }

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <span>
+#include <string>
 
 #include "base/fd.h"
 
@@ -20,25 +22,96 @@ bool has_perf_source(const char* name) {
   return ::access(path.c_str(), F_OK) == 0;
 }
 
-bool can_load_fentry(const Btf& vmlinux) {
-  // Kept in every kernel with BPF and networking, for the kernel's own fentry tests.
-  uint32_t function = vmlinux.find("bpf_fentry_test1", BtfKind::Func);
-  if (!function) return false;
+namespace {
 
-  const bpf_insn program[] = {
-      {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},  // r0 = 0
-      {.code = BPF_JMP | BPF_EXIT},
-  };
+struct Trial {
+  bpf_prog_type type;
+  std::span<const bpf_insn> insns;
+  bpf_attach_type attach = static_cast<bpf_attach_type>(0);
+  uint32_t attach_btf_id = 0;
+};
+
+// True when the kernel takes the program; what it had to say goes to `log` when one is given.
+bool can_load(const Trial& trial, std::string* log = nullptr) {
   const char license[] = "GPL";
   bpf_attr attr;
   std::memset(&attr, 0, sizeof attr);
-  attr.prog_type = BPF_PROG_TYPE_TRACING;
-  attr.expected_attach_type = BPF_TRACE_FENTRY;
-  attr.attach_btf_id = function;
-  attr.insns = reinterpret_cast<uint64_t>(program);
-  attr.insn_cnt = 2;
+  attr.prog_type = trial.type;
+  attr.expected_attach_type = trial.attach;
+  attr.attach_btf_id = trial.attach_btf_id;
+  attr.insns = reinterpret_cast<uint64_t>(trial.insns.data());
+  attr.insn_cnt = static_cast<uint32_t>(trial.insns.size());
   attr.license = reinterpret_cast<uint64_t>(license);
-  return Fd(static_cast<int>(::syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof attr))).valid();
+  if (log) {
+    log->assign(16384, '\0');
+    attr.log_buf = reinterpret_cast<uint64_t>(log->data());
+    attr.log_size = static_cast<uint32_t>(log->size());
+    attr.log_level = 1;
+  }
+  bool loaded = Fd(static_cast<int>(::syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof attr))).valid();
+  if (log) log->resize(std::strlen(log->c_str()));
+  return loaded;
+}
+
+constexpr bpf_insn kExit = {.code = BPF_JMP | BPF_EXIT};
+constexpr bpf_insn set(uint8_t reg, int32_t value) {
+  return {
+      .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = static_cast<uint8_t>(reg & 15), .imm = value};
+}
+constexpr bpf_insn call(int32_t helper) { return {.code = BPF_JMP | BPF_CALL, .imm = helper}; }
+
+}  // namespace
+
+bool can_load_fentry(const Btf& vmlinux) {
+  // Kept in every kernel with BPF and networking, for the kernel's own fentry tests.
+  uint32_t function = vmlinux.find("bpf_fentry_test1", BtfKind::Func);
+  const bpf_insn program[] = {set(BPF_REG_0, 0), kExit};
+  return function && can_load({.type = BPF_PROG_TYPE_TRACING,
+                               .insns = program,
+                               .attach = BPF_TRACE_FENTRY,
+                               .attach_btf_id = function});
+}
+
+bool can_write_user() {
+  const bpf_insn program[] = {
+      {.code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_10, .off = -8},
+      set(BPF_REG_1, 0),
+      {.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_2, .src_reg = BPF_REG_10},
+      {.code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_2, .imm = -8},
+      set(BPF_REG_3, 8),
+      call(BPF_FUNC_probe_write_user),
+      set(BPF_REG_0, 0),
+      kExit,
+  };
+  return can_load({.type = BPF_PROG_TYPE_KPROBE, .insns = program});
+}
+
+bool can_override_return() {
+  const bpf_insn program[] = {set(BPF_REG_2, 0), call(BPF_FUNC_override_return), set(BPF_REG_0, 0),
+                              kExit};
+  return can_load({.type = BPF_PROG_TYPE_KPROBE, .insns = program});
+}
+
+// The arguments are missing, so the program is refused in any case; the reason is what counts.
+bool kernel_allows_kfunc(int32_t id, ProgramType type, const Btf& vmlinux) {
+  const bpf_insn program[] = {
+      {.code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_KFUNC_CALL, .imm = id},
+      set(BPF_REG_0, 0),
+      kExit,
+  };
+  Trial trial{.type = BPF_PROG_TYPE_TRACING, .insns = program};
+  switch (type) {
+    case ProgramType::RawTracepoint: trial.type = BPF_PROG_TYPE_RAW_TRACEPOINT; break;
+    case ProgramType::Tracepoint: trial.type = BPF_PROG_TYPE_TRACEPOINT; break;
+    case ProgramType::Kprobe: trial.type = BPF_PROG_TYPE_KPROBE; break;
+    case ProgramType::PerfEvent: trial.type = BPF_PROG_TYPE_PERF_EVENT; break;
+    default:  // one rule for all tracing programs
+      trial.attach = BPF_TRACE_RAW_TP;
+      trial.attach_btf_id = vmlinux.find("btf_trace_sched_switch", BtfKind::Typedef);
+  }
+  std::string log;
+  if (can_load(trial, &log)) return true;
+  return !log.empty() && log.find("not allowed") == std::string::npos;
 }
 
 }  // namespace flowtap

@@ -1,6 +1,7 @@
 #pragma once
 // What the running kernel lets us do, found out by looking or by trying.
 
+#include "bpf/image.h"
 #include "types/btf.h"
 
 namespace flowtap {
@@ -11,5 +12,12 @@ bool has_perf_source(const char* name);
 // Loads a program of two instructions for fentry. Locked-down kernels have all that it needs
 // and still say EPERM.
 bool can_load_fentry(const Btf& vmlinux);
+
+// Whether programs may write to user memory, and make a function return early.
+bool can_write_user();
+bool can_override_return();
+
+// Whether a program of this type may call a kernel function, by its BTF id.
+bool kernel_allows_kfunc(int32_t id, ProgramType type, const Btf& vmlinux);
 
 }  // namespace flowtap

@@ -215,6 +215,8 @@ bool LiveTarget::has(Feature feature) const {
     // Structs that are compiled in only when the kernel can do it; the functions always exist.
     case Feature::KprobeMulti: return has_struct("bpf_kprobe_multi_link");
     case Feature::UprobeMulti: return has_struct("bpf_uprobe_multi_link");
+    case Feature::WriteUser: return can_write_user();
+    case Feature::OverrideReturn: return can_override_return();
   }
   return false;
 }
@@ -233,6 +235,37 @@ Result<std::vector<UsdtProbe>> LiveTarget::usdt_probes(const std::string& path) 
   Result<ElfFile> file = ElfFile::open(path);
   if (!file) return file.error();
   return read_usdt_probes(*file);
+}
+
+// Functions that programs may call carry a tag in BTF, but only since 6.8; any function will do.
+std::optional<int32_t> LiveTarget::kfunc_id(std::string_view name) const {
+  const LiveTypes::Source* vmlinux = state_->types.vmlinux();
+  uint32_t id = vmlinux ? vmlinux->btf->find(name, BtfKind::Func) : 0;
+  return id ? std::optional(static_cast<int32_t>(id)) : std::nullopt;
+}
+
+bool LiveTarget::can_call_kfunc(std::string_view name, ProgramType type) const {
+  std::optional<int32_t> id = kfunc_id(name);
+  return id && kernel_allows_kfunc(*id, type, *state_->types.vmlinux()->btf);
+}
+
+std::optional<UserObject> LiveTarget::user_object(const std::string& path,
+                                                  std::string_view name) const {
+  Result<ElfFile> file = ElfFile::open(path);
+  if (!file) return std::nullopt;
+  if (std::optional<ElfSymbol> found = file->find_object(name))
+    return UserObject{found->address, found->size};
+  Result<std::vector<UserFunction>> functions = file->functions();
+  if (!functions) return std::nullopt;
+  for (const UserFunction& function : *functions)
+    if (function.name == name) return UserObject{function.address, 8};
+  return std::nullopt;
+}
+
+std::optional<uint64_t> LiveTarget::user_address(const std::string& path,
+                                                 uint64_t file_offset) const {
+  Result<ElfFile> file = ElfFile::open(path);
+  return file ? file->address_of(file_offset) : std::nullopt;
 }
 
 std::optional<uint64_t> LiveTarget::cgroup_id(const std::string& path) const {

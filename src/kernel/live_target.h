@@ -45,10 +45,16 @@ class LiveTarget : public Target {
   Result<FunctionSignature> iterator(std::string_view name) const override;
   std::optional<uint64_t> kernel_symbol(std::string_view name) const override;
   bool has(Feature feature) const override;
+  std::optional<int32_t> kfunc_id(std::string_view name) const override;
+  bool can_call_kfunc(std::string_view name, ProgramType type) const override;
 
   Result<std::vector<std::string>> binaries(std::string_view target) const override;
   Result<std::vector<UserFunction>> user_functions(const std::string& path) const override;
   Result<std::vector<UsdtProbe>> usdt_probes(const std::string& path) const override;
+  std::optional<UserObject> user_object(const std::string& path,
+                                        std::string_view name) const override;
+  std::optional<uint64_t> user_address(const std::string& path,
+                                       uint64_t file_offset) const override;
 
   std::optional<uint64_t> cgroup_id(const std::string& path) const override;
   uint32_t cpus() const override;

@@ -63,9 +63,9 @@ class BtfBytes {
 };
 
 std::string identifier(const std::string& name) {
-  std::string out;
+  bool is_plain = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]));
+  std::string out = is_plain ? "" : "_";
   for (char c : name) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0]))) out.insert(0, "_");
   return out.substr(0, 127);
 }
 

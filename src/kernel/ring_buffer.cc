@@ -18,6 +18,7 @@ int RingBuffer::on_record(void* context, void* data, size_t size) {
 }
 
 Result<RingBuffer> RingBuffer::open(int map_fd, Take take) {
+  ::libbpf_set_print(nullptr);  // errors come back to us, and that is enough
   RingBuffer ring;
   ring.state_ = std::make_unique<State>(State{.take = std::move(take)});
   ring.buffer_.reset(::ring_buffer__new(map_fd, on_record, ring.state_.get(), nullptr));

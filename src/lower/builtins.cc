@@ -54,8 +54,14 @@ Value Lowering::lower_builtin(const Expr& expr, const Builtin& builtin,
     case Fn::Strlen: return lower_strlen(*args[0]);
     case Fn::Strstr: return lower_search(expr, args, true);
     case Fn::Strcontains: return lower_search(expr, args, false);
-    case Fn::Strncmp:
-    case Fn::Memcmp: return lower_strncmp(args);
+    case Fn::Strncmp: return lower_strncmp(args);
+    case Fn::Memcmp: return lower_memcmp(args);
+    case Fn::ContainerOf: return lower_container_of(expr, args);
+    case Fn::PercpuKaddr: return lower_percpu_kaddr(expr, args);
+    case Fn::Uaddr: return lower_uaddr(expr, *args[0]);
+    case Fn::SocketCookie: return lower_socket_cookie(expr, *args[0]);
+    case Fn::Skboutput: return lower_skboutput(expr, args);
+    case Fn::WriteUser: return lower_write_user(args);
     case Fn::Bswap: {
       Operand value = lower_scalar(*args[0]);
       if (type->size == 1) return scalar(type, narrow(value, type));
@@ -95,6 +101,7 @@ bool Lowering::lower_builtin_into(const Expr& expr, const Builtin& builtin,
   switch (builtin.id) {
     case Fn::Comm:
       if (type->size < 16) return false;
+      if (!args.empty()) return lower_comm_of_pid(*args[0], to, type), true;
       b().call(BPF_FUNC_get_current_comm, {reg(b().address_of(to)), imm(16)});
       if (type->size > 16) zero(to + 16, type->size - 16);
       return true;
@@ -105,6 +112,8 @@ bool Lowering::lower_builtin_into(const Expr& expr, const Builtin& builtin,
     case Fn::Ntop: lower_ntop(args, to); return true;
     case Fn::Macaddr: lower_macaddr(*args[0], to); return true;
     case Fn::StrConcat: lower_str_concat(args, to, type); return true;
+    case Fn::Path: lower_path(expr, *args[0], to, type); return true;
+    case Fn::Config: lower_config(to, type); return true;
     case Fn::Strerror:
     case Fn::SignalName:
     case Fn::SyscallName:
@@ -121,6 +130,7 @@ bool Lowering::lower_builtin_into(const Expr& expr, const Builtin& builtin,
       b().store(to, 8, lower_scalar(*args[0]));
       Reg pid = b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32));
       b().store(to + kUSymPid, 8, reg(pid));
+      note_process(reg(pid));
       return true;
     }
     case Fn::CgroupPath: {
@@ -179,24 +189,15 @@ Value Lowering::lower_action(const Expr& expr, const Builtin& builtin,
     }
     case Fn::Signal:
     case Fn::SignalThread: lower_signal(builtin, *args[0]); break;
+    case Fn::Override: lower_override(*args[0]); break;
+    case Fn::Unwatch: send({.kind = EventKind::Unwatch, .span = expr.span}, {args[0].get()}); break;
     default: break;  // static_assert, fail: the checker has done their work
   }
   return {none_type(), {}, {}};
 }
 
 void Lowering::lower_signal(const Builtin& builtin, const Expr& arg) {
-  Operand number;
-  if (info(arg).text) {
-    std::string name = to_upper(*info(arg).text);
-    if (name.starts_with("SIG")) name = name.substr(3);
-    int found = 0;
-    for (int i = 1; i < 65; i++)
-      if (const char* abbreviation = sigabbrev_np(i); abbreviation && name == abbreviation)
-        found = i;
-    number = imm(found);
-  } else {
-    number = lower_scalar(arg);
-  }
+  Operand number = info(arg).text ? imm(signal_number(*info(arg).text)) : lower_scalar(arg);
   b().call(builtin.id == Fn::Signal ? BPF_FUNC_send_signal : BPF_FUNC_send_signal_thread, {number});
 }
 

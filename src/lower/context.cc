@@ -5,38 +5,15 @@
 #include <cstring>
 
 #include "builtins/probes.h"
+#include "builtins/registers.h"
 #include "lower/lowering.h"
 #include "types/layout.h"
 
 namespace flowtap {
 
-namespace {
-
-// struct pt_regs of x86-64: the context of kprobes, uprobes and perf events.
-struct RegisterPlace {
-  const char* name;
-  int32_t offset;
-};
-constexpr RegisterPlace kRegisters[] = {
-    {"r15", 0},     {"r14", 8},  {"r13", 16}, {"r12", 24},      {"bp", 32},  {"bx", 40},
-    {"r11", 48},    {"r10", 56}, {"r9", 64},  {"r8", 72},       {"ax", 80},  {"cx", 88},
-    {"dx", 96},     {"si", 104}, {"di", 112}, {"orig_ax", 120}, {"ip", 128}, {"cs", 136},
-    {"flags", 144}, {"sp", 152}, {"ss", 160}};
-constexpr int32_t kArguments[] = {112, 104, 96, 88, 72, 64};
-constexpr int32_t kResult = 80, kInstruction = 128, kCodeSegment = 136, kStackPointer = 152;
-
-// "rax", "eax", "ax" and "r8" all name a register; -1 for an unknown one.
-int32_t register_offset(std::string_view name) {
-  std::string_view bare = name;
-  bool has_prefix =
-      bare.size() == 3 && (bare[0] == 'r' || bare[0] == 'e') && (bare[1] < '0' || bare[1] > '9');
-  if (has_prefix) bare.remove_prefix(1);
-  for (const RegisterPlace& place : kRegisters)
-    if (bare == place.name) return place.offset;
-  return -1;
-}
-
-}  // namespace
+// In struct pt_regs, the context of kprobes, uprobes and perf events.
+static constexpr int32_t kArguments[] = {112, 104, 96, 88, 72, 64};
+static constexpr int32_t kResult = 80, kInstruction = 128, kCodeSegment = 136, kStackPointer = 152;
 
 Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
                               const std::vector<ExprPtr>& args, std::string_view name) {
@@ -62,8 +39,7 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
           type, reg(b().alu(ir::Alu::And, reg(b().load(ir::at(ctx(), kCodeSegment), 8)), imm(1))));
     case Fn::Register:
       return scalar(
-          type,
-          reg(b().load(ir::at(ctx(), std::max(0, register_offset(*info(*args[0]).text))), 8)));
+          type, reg(b().load(ir::at(ctx(), register_offset(*info(*args[0]).text).value_or(0)), 8)));
     case Fn::Ctx: return scalar(type, reg(ctx()));
     case Fn::Args: {
       // The whole record, copied so that it can be printed.
@@ -85,10 +61,15 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
       if (is_user) {
         Reg pid = b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32));
         b().store(to + kUSymPid, 8, reg(pid));
+        note_process(reg(pid));
       }
       return memory(type, to);
     }
   }
+}
+
+ir::Operand Lowering::instruction_pointer() {
+  return reg(b().load(ir::at(ctx(), kInstruction), 8));
 }
 
 // Function arguments: six in registers, the others above the return address.
@@ -108,7 +89,7 @@ ir::Operand Lowering::argument(int number) {
 // base + index * scale + displacement.
 ir::Operand Lowering::usdt_argument(const UsdtArgument& arg) {
   auto register_value = [&](const std::string& name) {
-    return reg(b().load(ir::at(ctx(), std::max(0, register_offset(name))), 8));
+    return reg(b().load(ir::at(ctx(), register_offset(name).value_or(0)), 8));
   };
   switch (arg.where) {
     case UsdtArgument::Where::Constant: return imm(arg.constant);

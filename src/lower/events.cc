@@ -62,6 +62,34 @@ void Lowering::send(Event event, const std::vector<const Expr*>& fields, bool wa
   b().start(done);
 }
 
+// User addresses get their names when they are printed, which may be after the process has ended:
+// user space hears of each process once, as soon as one of its addresses is taken.
+void Lowering::note_process(Operand pid) {
+  Address key = temp(8);
+  b().store(key, 8, pid);
+  Reg map = b().map_pointer(image_.seen_processes());
+  Reg seen = b().call(BPF_FUNC_map_lookup_elem, {reg(map), reg(b().address_of(key))});
+  int32_t fresh = b().new_block(), fill = b().new_block(), done = b().new_block();
+  b().branch(ir::Compare::Ne, reg(seen), imm(0), done, fresh);
+  b().start(fresh);
+  Address value = temp(8);
+  b().store(value, 8, imm(1));
+  Reg again = b().map_pointer(image_.seen_processes());
+  b().call(BPF_FUNC_map_update_elem, {reg(again), reg(b().address_of(key)), reg(b().address_of(value)), imm(0)});
+  Event event{.kind = EventKind::Process, .span = b().span()};
+  event.args.push_back({.name = {}, .type = int_type(4, false), .offset = kRecordHeader});
+  event.size = kRecordHeader + 8;
+  int number = image_.add_event(event);
+  Reg record = b().call(BPF_FUNC_ringbuf_reserve, {reg(b().map_pointer(image_.image().ringbuf)), imm(event.size), imm(0)});
+  b().branch(ir::Compare::Ne, reg(record), imm(0), fill, done);  // without it only names may be missing
+  b().start(fill);
+  b().store(ir::at(record), 8, imm(number));
+  b().store(ir::at(record, kRecordHeader), 8, pid);
+  b().call(BPF_FUNC_ringbuf_submit, {reg(record), imm(BPF_RB_FORCE_WAKEUP)});
+  b().jump(done);
+  b().start(done);
+}
+
 void Lowering::lower_printf(const Expr& expr, const Builtin& builtin,
                             const std::vector<ExprPtr>& args) {
   Event event{.span = expr.span};
@@ -95,6 +123,7 @@ void Lowering::lower_print(const Expr& expr, const std::vector<ExprPtr>& args) {
 void Lowering::lower_exit(const Expr& expr, const std::vector<ExprPtr>& args) {
   std::vector<const Expr*> fields;
   if (!args.empty()) fields.push_back(args[0].get());
+  out_.may_exit = true;
   send({.kind = EventKind::Exit, .span = expr.span}, fields, true);
   lower_return();
 }
@@ -116,6 +145,7 @@ void Lowering::lower_assert(const Expr& expr, const std::vector<ExprPtr>& args) 
   event.format.push_back(std::move(text));
   send(std::move(event), {});
   Event leave{.kind = EventKind::Exit, .span = expr.span};
+  out_.may_exit = true;
   leave.text = "1";  // the exit code, since no expression of the script holds it
   send(std::move(leave), {}, true);
   lower_return();

@@ -26,6 +26,7 @@ class ImageBuilder {
   // A map of our own, made when first asked for.
   int zeros(uint32_t size);  // array of zero bytes, at least `size` of them
   int scratch(const std::string& program);
+  int seen_processes();  // processes that user space was told to look at
   int constant_table(const std::string& name, const std::string& bytes);
 
   int add_event(Event event);
@@ -45,6 +46,7 @@ class ImageBuilder {
   std::vector<int> script_maps_;
   std::vector<int> local_storage_;
   int zeros_ = -1;
+  int seen_processes_ = -1;
   std::map<std::string, int> tables_;
 };
 

@@ -46,7 +46,7 @@ void Lowering::start_program() {
   }
   for (const auto& [stmt, variable] : instance_.declares)
     if (std::holds_alternative<ForRange>(stmt->node)) homes_[variable].start_cell = frame_cells_++;
-  if (instance_.functions > 1) {
+  if (instance_.functions > 1 || frame_cells_ > 2) {
     frame_slot_ = b().new_slot(static_cast<uint32_t>(frame_cells_) * 8, ir::Place::Stack);
     b().store(ir::in_slot(frame_slot_), 8, reg(ctx_));
     for (int cell = 1; cell < frame_cells_; cell++)
@@ -64,25 +64,26 @@ void Lowering::zero_variables(int function) {
   }
 }
 
+// An iterator calls once more when it is through, with no object: nothing a script waits for.
+void Lowering::skip_end_of_iteration() {
+  if (instance_.kind != ProbeKind::Iter) return;
+  for (const Field& field : instance_.args->fields) {
+    if (field.name == "meta" || !is(field.type, Kind::Pointer)) continue;
+    int32_t go_on = b().new_block(), leave = b().new_block();
+    Reg object = b().load(ir::at(ctx_, static_cast<int32_t>(field.offset)), 8);
+    b().branch(ir::Compare::Ne, reg(object), imm(0), go_on, leave);
+    b().start(leave);
+    b().ret(imm(0));
+    b().start(go_on);
+    return;  // the first pointer is the object, others may be missing by right
+  }
+}
+
 void Lowering::filter_by_pid() {
   if (!image_.options().pid || !probe_row(instance_.kind).has(kFilteredByPid)) return;
   int32_t go_on = b().new_block(), leave = b().new_block();
   Operand pid = lower_pid({}, false);
   b().branch(ir::Compare::Eq, pid, imm(*image_.options().pid), go_on, leave);
-  b().start(leave);
-  b().ret(imm(0));
-  b().start(go_on);
-}
-
-// The kernel runs an iterator once more behind the last object, with a null pointer in its place.
-// The object is the first member after `meta`; where that is the map it lies in, the one after it.
-void Lowering::skip_end_of_iteration() {
-  if (instance_.kind != ProbeKind::Iter) return;
-  const std::vector<Field>& members = instance_.args->fields;
-  bool is_in_map = members.size() > 2 && members[1].name == "map";
-  int32_t word = is_in_map ? 2 : 1;
-  int32_t go_on = b().new_block(), leave = b().new_block();
-  b().branch(ir::Compare::Ne, reg(b().load(ir::at(ctx_, word * 8), 8)), imm(0), go_on, leave);
   b().start(leave);
   b().ret(imm(0));
   b().start(go_on);

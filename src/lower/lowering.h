@@ -136,6 +136,8 @@ class Lowering {
   Value lower_strlen(const Expr& arg);
   Value lower_search(const Expr& expr, const std::vector<ExprPtr>& args, bool wants_index);
   Value lower_strncmp(const std::vector<ExprPtr>& args);
+  Value lower_memcmp(const std::vector<ExprPtr>& args);
+  Address bytes_of(const Expr& expr, uint32_t size);  // readable, zeros after the value's own end
   void lower_str_concat(const std::vector<ExprPtr>& args, Address to, const Type& type);
   void lower_name(const Expr& arg, Fn which, Address to);
 
@@ -174,6 +176,7 @@ class Lowering {
   // Sends one record whose fields are the given expressions.
   void send(Event event, const std::vector<const Expr*>& fields, bool wake = false);
   bool can_build_in_place(const Expr& expr) const;
+  void note_process(Operand pid);
 
   // --- builtins (builtins.cc, context.cc) ---
   Value lower_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
@@ -190,6 +193,21 @@ class Lowering {
   Operand argument(int number);
   Operand usdt_argument(const UsdtArgument& arg);
   void lower_signal(const Builtin& builtin, const Expr& arg);
+  Operand instruction_pointer();
+
+  // --- builtins that need more of the machine (kernel_objects.cc) ---
+  Location kernel_field(Operand object, const char* type_name,
+                        std::initializer_list<const char*> path);
+  void lower_comm_of_pid(const Expr& arg, Address to, const Type& type);
+  Value lower_container_of(const Expr& expr, const std::vector<ExprPtr>& args);
+  void lower_config(Address to, const Type& type);
+  void lower_path(const Expr& expr, const Expr& arg, Address to, const Type& type);
+  Value lower_percpu_kaddr(const Expr& expr, const std::vector<ExprPtr>& args);
+  Value lower_uaddr(const Expr& expr, const Expr& arg);
+  Value lower_socket_cookie(const Expr& expr, const Expr& arg);
+  Value lower_skboutput(const Expr& expr, const std::vector<ExprPtr>& args);
+  void lower_override(const Expr& arg);
+  Value lower_write_user(const std::vector<ExprPtr>& args);
   Reg ctx();
 
   static Value scalar(Type type, Operand operand) { return {std::move(type), operand, {}}; }

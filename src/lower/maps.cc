@@ -345,7 +345,8 @@ void Lowering::bump_bucket(Address value, const Type& type, Operand n) {
 
 // A ring of intervals: | u64 epoch | s64 value | u64 count |, reused when the epoch moves on.
 void Lowering::update_tseries(Address value, const Type& type, Operand n) {
-  Reg now = b().call(BPF_FUNC_ktime_get_boot_ns, {});
+  Reg now = b().alu(ir::Alu::Add, reg(b().call(BPF_FUNC_ktime_get_boot_ns, {})),
+                    imm(image_.options().tai_offset_ns));
   Reg epoch = b().alu(ir::Alu::Div, reg(now), imm(type->min));
   Reg bucket = b().alu(ir::Alu::Mod, reg(epoch), imm(type->max));
   int32_t inside = b().new_block(), out = b().new_block();

@@ -250,6 +250,7 @@ void Lowering::lower_stack(const Expr& expr, Address to) {
   if (is_user)
     pid = reg(b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32)));
   b().store(to + kStackPid, 4, pid);
+  if (is_user && !by_build_id && type->stack_mode != StackMode::Raw) note_process(pid);
 }
 
 // --- addresses
@@ -327,6 +328,41 @@ Value Lowering::lower_strncmp(const std::vector<ExprPtr>& args) {
   b().jump(same);
   b().start(same);
   b().assign(result, imm(0));
+  b().jump(done);
+  b().start(different);
+  b().assign(result, imm(1));
+  b().jump(done);
+  b().start(done);
+  return scalar(int_type(8, true), reg(result));
+}
+
+ir::Address Lowering::bytes_of(const Expr& expr, uint32_t size) {
+  Type type = type_of(expr);
+  Address room = temp(size);
+  if (is(type, Kind::Pointer)) {
+    Location from{.type = type->element,
+                  .space = type->space,
+                  .address = ir::at(b().in_reg(lower_scalar(expr)))};
+    read_bytes(room, size, from);
+    return room;
+  }
+  Address from = lower(expr).address;
+  uint32_t header = is(type, Kind::Buffer) ? kBufferHeader : 0;
+  uint32_t have = std::min(size, type->size - header);
+  copy(room, from + header, have);
+  if (have < size) zero(room + have, size - have);
+  return room;
+}
+
+// Unlike strncmp() it does not stop at a NUL.
+Value Lowering::lower_memcmp(const std::vector<ExprPtr>& args) {
+  uint32_t size = static_cast<uint32_t>(*info(*args[2]).value);
+  Reg result = b().new_reg();
+  b().assign(result, imm(0));
+  if (size == 0) return scalar(int_type(8, true), reg(result));
+  Address left = bytes_of(*args[0], size), right = bytes_of(*args[1], size);
+  int32_t different = b().new_block(), done = b().new_block();
+  equal_memory(left, right, size, different);
   b().jump(done);
   b().start(different);
   b().assign(result, imm(1));

@@ -23,6 +23,8 @@ class Symbolizer {
  public:
   virtual ~Symbolizer() = default;
 
+  // Addresses of this process will be asked for, perhaps after its end.
+  virtual void remember(uint32_t pid) { (void)pid; }
   virtual std::optional<Symbol> kernel_symbol(uint64_t address) = 0;
   virtual std::optional<Symbol> user_symbol(uint32_t pid, uint64_t address) = 0;
   // Empty when there is no such user.

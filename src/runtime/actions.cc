@@ -85,7 +85,10 @@ void Actions::run(const Event& event, Bytes record) {
     case EventKind::ZeroMap: change_map(event); break;
     case EventKind::Exit: exit(event, record); break;
     case EventKind::Unwatch: unwatch(event, record); break;
-    case EventKind::SkbOutput: failed(event, Error{"skboutput() is not supported"}); break;
+    case EventKind::Process:
+      in_.values.symbolizer.remember(load<uint32_t>(record, event.args.at(0).offset));
+      break;
+    case EventKind::SkbOutput: capture(event, record); break;
   }
 }
 
@@ -104,6 +107,7 @@ std::string Actions::formatted(const Event& event, Bytes record) const {
 void Actions::message(const Event& event, Bytes record) {
   ScriptPlace at(in_.sources, event.span);
   if (event.kind == EventKind::Warnf) {
+    if (!in_.warns) return;
     in_.writer.warnf(at.place(), call_of(event, record));
     return;
   }
@@ -169,9 +173,19 @@ void Actions::change_map(const Event& event) {
 }
 
 void Actions::exit(const Event& event, Bytes record) {
-  int64_t own_code = parse_number(event.text).value_or(0);  // of a failed assert()
-  exit_code_ = static_cast<int>(int_argument(event, 0, record, own_code));
+  // assert() has no expression for the code: it is fixed, in the text.
+  int64_t fixed = parse_number(event.text).value_or(0);
+  exit_code_ = static_cast<int>(int_argument(event, 0, record, fixed));
   is_dropping_ = true;
+}
+
+void Actions::capture(const Event& event, Bytes record) {
+  uint64_t ns = static_cast<uint64_t>(int_argument(event, 0, record, 0));
+  uint64_t length = static_cast<uint64_t>(int_argument(event, 1, record, 0));
+  Bytes packet = decode_buffer(event.args.at(2).type, field_bytes(event.args[2], record));
+  Status written =
+      captures_.add(event.text, {in_.values.symbolizer.unix_time(ns, Clock::Boot), length, packet});
+  if (!written) failed(event, written.error());
 }
 
 void Actions::unwatch(const Event& event, Bytes record) {

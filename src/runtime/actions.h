@@ -8,6 +8,7 @@
 #include "base/fd.h"
 #include "bpf/image.h"
 #include "output/writer.h"
+#include "runtime/capture_files.h"
 #include "source/source.h"
 
 namespace flowtap {
@@ -20,6 +21,7 @@ struct ActionInput {
   ValueContext values;
   uint64_t max_cat_bytes = 10240;
   std::function<void(uint64_t address)> unwatch;  // may be empty
+  bool warns = true;                              // false: warnf() is silent
 };
 
 class Actions {
@@ -50,11 +52,13 @@ class Actions {
   void change_map(const Event& event);
   void exit(const Event& event, Bytes record);
   void unwatch(const Event& event, Bytes record);
+  void capture(const Event& event, Bytes record);
 
   std::string formatted(const Event& event, Bytes record) const;
   void failed(const Event& event, const Error& error);
 
   ActionInput in_;
+  CaptureFiles captures_;
   std::optional<int> exit_code_;
   bool is_dropping_ = false;
   uint64_t bad_records_ = 0;

@@ -27,7 +27,7 @@ class LiveSymbolizer : public Symbolizer {
   uint64_t unix_time(uint64_t ns, Clock clock) override;
 
   // Notes what a process has mapped, so that its addresses have names after its end.
-  void remember(uint32_t pid) { users_.remember(static_cast<pid_t>(pid)); }
+  void remember(uint32_t pid) override { users_.remember(static_cast<pid_t>(pid)); }
 
  private:
   void read_passwords();

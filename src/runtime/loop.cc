@@ -21,6 +21,7 @@
 namespace flowtap {
 
 static constexpr std::chrono::milliseconds kLossPause{1000};
+static constexpr std::chrono::milliseconds kLongestLookPause{1000};
 
 Status Session::State::take_some(bool& has_more) {
   has_more = false;
@@ -94,21 +95,39 @@ Status Session::State::end_iterators() {
 
 // Not only when nothing happens: losses come with floods.
 void Session::State::check_losses() {
-  auto now = std::chrono::steady_clock::now();
+  Clock::time_point now = Clock::now();
   if (!losses->has_sites() || now - losses_read < kLossPause) return;
   losses_read = now;
   losses->report_new();
 }
 
+// A command may live for a few milliseconds only, but then it has mapped its libraries soon.
+void Session::State::look_at_process() {
+  Clock::time_point now = Clock::now();
+  if (!options.look_at_process || now - looked_at < look_pause) return;
+  looked_at = now;
+  look_pause = std::min(look_pause * 2, kLongestLookPause);
+  if (options.child)
+    options.look_at_process(options.child->pid());
+  else if (options.pid)
+    options.look_at_process(*options.pid);
+}
+
+int Session::State::milliseconds_to_wait() const {
+  bool has_process = options.child || options.pid;
+  if (options.look_at_process && has_process) return static_cast<int>(look_pause.count());
+  return losses->has_sites() ? static_cast<int>(kLossPause.count()) : -1;
+}
+
 Status Session::State::wait() {
-  losses_read = std::chrono::steady_clock::now();
+  losses_read = Clock::now();
   Status started = start_iterators();
   if (!started) return started.error();
   if (waits_for_nothing() && !iterators) is_over = true;
   int process_fd = options.child ? options.child->wait_fd() : process.get();
-  int pause = losses->has_sites() ? static_cast<int>(kLossPause.count()) : -1;
   while (!is_over) {
     bool has_more = false;
+    look_at_process();
     Status taken = take_some(has_more);
     if (!taken) return taken.error();
     if (is_over) break;
@@ -116,7 +135,7 @@ Status Session::State::wait() {
                         {.fd = signals->wait_fd(), .events = POLLIN},
                         {.fd = process_fd, .events = POLLIN},
                         {.fd = iterators ? iterators->wait_fd() : -1, .events = POLLIN}};
-    int ready = ::poll(sources, std::size(sources), has_more ? 0 : pause);
+    int ready = ::poll(sources, std::size(sources), has_more ? 0 : milliseconds_to_wait());
     if (ready < 0 && errno != EINTR) return errno_error("cannot wait for events");
     check_losses();
     if (ready <= 0) continue;

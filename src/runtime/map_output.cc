@@ -20,12 +20,12 @@ static std::vector<std::byte> merged_values(const MapDef& map, const MapData& da
   return merged;
 }
 
-// Without a key the element always exists. One that took no value yet has nothing to show, but for
-// counts and sums, where 0 is an answer.
-static bool has_no_data(const MapDef& map, Bytes value) {
-  if (map.key || !is_aggregation(map.value)) return false;
-  if (is(map.value, Kind::Count) || is(map.value, Kind::Sum)) return false;
-  return std::all_of(value.begin(), value.end(), [](std::byte b) { return b == std::byte{0}; });
+// A scalar aggregation that never got a value has nothing to show; a count or a sum is then 0.
+static bool is_untouched(const MapDef& map, Bytes value) {
+  bool starts_empty =
+      is_aggregation(map.value) && !is(map.value, Kind::Count) && !is(map.value, Kind::Sum);
+  return !map.key && starts_empty &&
+         std::all_of(value.begin(), value.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
 Status write_map(const MapDef& map, int fd, MapView view, Writer& writer) {
@@ -41,7 +41,7 @@ Status write_map(const MapDef& map, int fd, MapView view, Writer& writer) {
     if (map.key) entries[i].key = data->key(i);
     entries[i].value = is_merged ? Bytes(merged).subspan(i * size, size) : data->value(i);
   }
-  if (entries.size() == 1 && has_no_data(map, entries[0].value)) return Done{};
+  if (entries.size() == 1 && is_untouched(map, entries[0].value)) return Done{};
   writer.map({.name = map.name,
               .key = map.key,
               .value = map.value,

@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 
@@ -76,7 +77,8 @@ Status Session::State::open(std::optional<Refusal>* refusal) {
                               .writer = parts.writer,
                               .values = parts.values,
                               .max_cat_bytes = options.max_cat_bytes,
-                              .unwatch = [this](uint64_t address) { unwatch(address); }});
+                              .unwatch = [this](uint64_t address) { unwatch(address); },
+                              .warns = options.warns});
   losses.emplace(Losses::Input{parts.image, parts.sources, loaded, parts.writer, options.warns});
   if (parts.image.ringbuf >= 0) {
     int fd = loaded.maps[static_cast<size_t>(parts.image.ringbuf)].get();
@@ -150,6 +152,12 @@ Status Session::State::attach_program(size_t program, bool is_reversed) {
   return Done{};
 }
 
+bool Session::State::may_end_in_begin() const {
+  return std::any_of(parts.image.programs.begin(), parts.image.programs.end(), [](const Program& program) {
+    return program.may_exit && !program.attach.empty() && program.attach[0].kind == ProbeKind::Begin;
+  });
+}
+
 Status Session::State::attach_all() {
   raise_file_limit();
   size_t count = parts.image.programs.size();
@@ -214,10 +222,11 @@ Status Session::attach() {
   if (!state_->options.dry_run) {
     Status begun = state_->run_all(ProbeKind::Begin);
     if (!begun) return begun.error();
-    // A script that ends here has nothing to wait for; attaching and detaching would only take
-    // time.
-    if (Status drained = state_->drain(); !drained) return drained.error();
-    if (state_->actions->exit_code()) return Done{};
+    if (state_->may_end_in_begin()) {
+      // A script that ends here has nothing to wait for; attaching would only take time.
+      if (Status drained = state_->drain(); !drained) return drained.error();
+      if (state_->actions->exit_code()) return Done{};
+    }
   }
   Status done = state_->attach_all();
   if (done) done = state_->start();

@@ -40,6 +40,9 @@ struct RunOptions {
   std::function<void(const std::string&)> say;
   // True makes attaching go on without the probe. Empty: the first failure ends it.
   std::function<bool(const AttachPoint&, const Error&)> forgive;
+  // Called now and then while the process of -p or -c lives, often at first: the time to note
+  // what it has mapped, which nobody can ask after its end. May be empty.
+  std::function<void(pid_t)> look_at_process;
   // Whether nobody reads the output any more; asked after each flush. May be empty.
   std::function<bool()> is_output_closed;
 };

@@ -20,6 +20,7 @@ struct Session::State {
   // --- steps, session.cc
   Status open(std::optional<Refusal>* refusal);
   Status run_all(ProbeKind kind);
+  bool may_end_in_begin() const;
   Status attach_all();
   Status attach_program(size_t program, bool is_reversed);
   Status attach_points(size_t program, std::span<const AttachPoint* const> points);
@@ -37,6 +38,8 @@ struct Session::State {
   Status take_some(bool& has_more);
   void take_signals();
   void check_losses();
+  void look_at_process();
+  int milliseconds_to_wait() const;
   void unwatch(uint64_t address);
   uint64_t count_probes() const;
   bool waits_for_nothing() const;
@@ -59,9 +62,12 @@ struct Session::State {
   std::optional<RingBuffer> ring;
   std::optional<Signals> signals;
   std::optional<Iterators> iterators;
-  std::chrono::steady_clock::time_point losses_read;
-  std::vector<Fd> leftovers;  // to be closed in the background
-  Fd process;                 // of -p
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point losses_read;
+  Clock::time_point looked_at;
+  std::chrono::milliseconds look_pause{1};  // doubled each time
+  std::vector<Fd> leftovers;                // to be closed in the background
+  Fd process;                               // of -p
   Fd stats;
   bool is_over = false;
 };

@@ -156,7 +156,7 @@ TEST_F(SessionTest, a_signal_ends_it_and_end_probes_run) {
 TEST_F(SessionTest, a_second_signal_kills) {
   add(idle());
   add(Assembler("end").record(0, 0, 1).done().at(end_point()));
-  image_.events[0] = {.kind = EventKind::System, .format = *parse_format("kill -INT %d; sleep 9")};
+  image_.events[0] = {.kind = EventKind::System, .format = *parse_format("kill -INT %d; sleep 1")};
   image_.events[0].args = {number_field()};
   image_.events[0].size = kRecordHeader + 8;
   pid_t pid = ::fork();
@@ -185,6 +185,20 @@ TEST_F(SessionTest, the_end_of_the_child_ends_it) {
   Result<Child> child = Child::start("true");
   ASSERT_TRUE(child);
   EXPECT_EQ(run_text({.child = &*child}), 0);
+}
+
+TEST_F(SessionTest, the_child_is_looked_at_while_it_lives) {
+  add(idle());
+  Result<Child> child = Child::start("sleep 0.05");
+  ASSERT_TRUE(child);
+  pid_t pid = child->pid();
+  int looks = 0;
+  auto look = [&](pid_t looked_at) {
+    EXPECT_EQ(looked_at, pid);
+    looks++;
+  };
+  EXPECT_EQ(run_text({.child = &*child, .look_at_process = look}), 0);
+  EXPECT_GE(looks, 3);
 }
 
 TEST_F(SessionTest, the_child_ends_with_it) {

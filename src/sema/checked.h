@@ -91,6 +91,11 @@ struct CheckedProgram {
   const ExprInfo& of(const Expr& expr) const { return info[expr.id]; }
 };
 
+// `a` or `a.b` as words, for container_of(); empty when it is something else.
+std::vector<std::string> member_path(const Expr& expr);
+
+int signal_number(std::string_view text);
+
 struct CheckOptions {
   bool is_unsafe = false;
   bool allows_missing = false;   // missing_probes is not `error`

@@ -140,6 +140,31 @@ struct Assigner {
   }
 };
 
+// The other way round, for scripts that read their settings.
+struct Reader {
+  const Config& config;
+  SettingValue& out;
+
+  void operator()(BoolField field) const { out.is_bool = true, out.number = config.*field; }
+  void operator()(NumberField field) const { out.number = static_cast<int64_t>(config.*field); }
+  void operator()(TextField field) const { out.text = config.*field; }
+  void operator()(UnstableField field) const { word(config.*field, {"enable", "warn", "error"}); }
+  void operator()(MissingProbes Config::*field) const {
+    word(config.*field, {"error", "warn", "ignore"});
+  }
+  void operator()(StackMode Config::*field) const {
+    word(config.*field, {"bpftrace", "perf", "raw", "build_id"});
+  }
+  void operator()(UserSymbolCache Config::*field) const {
+    word(config.*field, {"PER_PID", "PER_PROGRAM", "NONE"});
+  }
+
+  template <typename E>  // any of the enumerations above, whose values count from 0
+  void word(E value, std::initializer_list<const char*> names) const {
+    out.text = names.begin()[static_cast<size_t>(value)];
+  }
+};
+
 const Setting* find_setting(std::string_view key) {
   for (const Setting& setting : kSettings)
     if (key == setting.key) return &setting;
@@ -199,6 +224,16 @@ std::optional<StackMode> parse_stack_mode(std::string_view text) {
   if (text == "raw") return StackMode::Raw;
   if (text == "build_id") return StackMode::BuildId;
   return std::nullopt;
+}
+
+std::vector<SettingValue> list_settings(const Config& config) {
+  std::vector<SettingValue> out;
+  for (const Setting& setting : kSettings) {
+    SettingValue& value = out.emplace_back();
+    value.name = setting.key;
+    std::visit(Reader{config, value}, setting.field);
+  }
+  return out;
 }
 
 Config read_config(const Ast& ast, const Environment& environment, Diagnostics& diagnostics) {

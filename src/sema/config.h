@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lang/ast.h"
 #include "source/diagnostics.h"
@@ -40,6 +41,15 @@ struct Config {
   Unstable unstable_import_statement = Unstable::Enable;
   Unstable unstable_typeinfo = Unstable::Error;
 };
+
+// One setting as the script reads it: config.max_strlen.
+struct SettingValue {
+  std::string name;
+  int64_t number = 0;
+  bool is_bool = false;
+  std::optional<std::string> text;  // settings that are words
+};
+std::vector<SettingValue> list_settings(const Config& config);
 
 // The value of an environment variable, by its name; injected so that sema reads no environment.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;

@@ -177,7 +177,10 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
     infer(*assign.value);
     return;
   }
+  bool to_map = std::holds_alternative<MapAccess>(assign.target->node) && !assign.is_compound;
+  aggregate_ = to_map ? assign.value.get() : nullptr;
   infer(*assign.value);
+  aggregate_ = nullptr;
   if (std::holds_alternative<Variable>(assign.target->node)) {
     int variable = info(*assign.target).variable;
     if (variable < 0) return;
@@ -235,10 +238,6 @@ static bool literal_fits(int64_t value, const Type& type, const Type& into) {
 
 void Inferrer::assign_variable(int variable, const Expr& value, Span span) {
   const ExprInfo& from = info(value);
-  if (from.builtin && from.builtin->has(kAggregation)) {
-    error(value.span, fmt::format("{}() must be assigned directly to a map", from.builtin->name));
-    return;
-  }
   if (is_aggregation(from.type)) {
     Diagnostic& report = error(
         value.span, fmt::format("a '{}' value cannot be kept in a variable", type_name(from.type)));
@@ -286,8 +285,11 @@ void Inferrer::assign_map_type(MapInfo& map, const Meeting& value, Span span) {
   if (is(value.type, Kind::Unknown)) return;
   std::optional<Type> both = unify({map.value, map.only_literals}, value);
   if (!both) {
-    error(span, fmt::format("map '{}' holds '{}' and cannot take '{}'", map.name,
-                            type_name(map.value), type_name(value.type)))
+    bool same_kind = map.value->kind == value.type->kind && is_aggregation(value.type);
+    error(span, same_kind ? fmt::format("map '{}' holds a '{}' with other parameters", map.name,
+                                        type_name(map.value))
+                          : fmt::format("map '{}' holds '{}' and cannot take '{}'", map.name,
+                                        type_name(map.value), type_name(value.type)))
         .with_note(map.span, "first used here");
     return;
   }

@@ -83,7 +83,9 @@ class Inferrer {
                          ExprInfo& info);
   Type memory_function_type(const Expr& expr, const Builtin& builtin,
                             const std::vector<ExprPtr>& args);
-  Type context_type(const Expr& expr, const Builtin& builtin, std::string_view name);
+  Type context_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
+                    std::string_view name);
+  Type config_type();
   Type task_type(const Builtin& builtin, const std::vector<ExprPtr>& args);
   Type stack_call_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
   Type string_call_type(const Expr& expr, const std::vector<ExprPtr>& args);
@@ -95,12 +97,27 @@ class Inferrer {
   Type getopt_type(const Expr& expr, const std::vector<ExprPtr>& args, ExprInfo& info);
   void check_format(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
   void check_print(const Expr& expr, const std::vector<ExprPtr>& args);
+  std::string fail_message(const std::vector<ExprPtr>& args);
   bool expect_integer(const Expr& arg, std::string_view function);
   bool expect_address(const Expr& arg, std::string_view function);
   bool expect_string(const Expr& arg, std::string_view function);
   std::optional<std::string> expect_literal_text(const Expr& arg, std::string_view function);
   std::optional<int64_t> expect_literal_number(const Expr& arg, std::string_view function);
   const Expr* expect_map(const Expr& arg, std::string_view function);
+
+  // --- builtins that need more of the machine (infer_kernel.cc) ---
+  bool points_to(const Type& type, std::string_view name) const;
+  bool expect_bytes(const Expr& arg, std::string_view function);
+  Type comm_of_pid_type(const Expr& arg);
+  Type container_type(const std::vector<ExprPtr>& args);
+  Type type_argument(const Expr& arg);
+  std::optional<uint32_t> member_offset(Type type, const std::vector<std::string>& path);
+  Type path_type(const Expr& expr, const std::vector<ExprPtr>& args);
+  Type percpu_type(const std::vector<ExprPtr>& args);
+  Type uaddr_type(const Expr& expr, const std::vector<ExprPtr>& args);
+  Type skboutput_type(const std::vector<ExprPtr>& args);
+  void check_override(const Expr& expr, const std::vector<ExprPtr>& args);
+  void check_write_user(const Expr& expr, const std::vector<ExprPtr>& args);
 
   // --- reporting ---
   Diagnostic& error(Span span, std::string message);
@@ -118,6 +135,7 @@ class Inferrer {
   bool changed_ = false;
   Instance* instance_ = nullptr;
   int loop_depth_ = 0;
+  const Expr* aggregate_ = nullptr;  // the one place where count() and so on may stand now
 };
 
 }  // namespace flowtap

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/text.h"
 #include "builtins/probes.h"
@@ -10,6 +11,16 @@
 #include "types/format.h"
 
 namespace flowtap {
+
+// "SIGKILL", "KILL" or "kill"; 0 for no signal.
+int signal_number(std::string_view text) {
+  std::string name = to_upper(text);
+  if (name.starts_with("SIG")) name = name.substr(3);
+  for (int i = 1; i < 65; i++)
+    if (const char* abbreviation = ::sigabbrev_np(i); abbreviation && name == abbreviation)
+      return i;
+  return 0;
+}
 
 // --- aggregations -----------------------------------------------------------------------------
 static Type make_aggregation(TypeData data) {
@@ -20,6 +31,10 @@ static constexpr uint32_t kMostBuckets = 1000;
 
 Type Inferrer::aggregation_type(const Expr& expr, const Builtin& builtin,
                                 const std::vector<ExprPtr>& args) {
+  if (&expr != aggregate_) {
+    error(expr.span, fmt::format("{}() must be assigned directly to a map", builtin.name));
+    return unknown_type();
+  }
   if (builtin.id == Fn::Count) return simple_type(Kind::Count, 8);
   if (!expect_integer(*args[0], builtin.name)) return unknown_type();
   bool is_signed = readable(info(*args[0]).type)->is_signed;
@@ -220,7 +235,9 @@ void Inferrer::check_print(const Expr& expr, const std::vector<ExprPtr>& args) {
   if (access->key) {
     use_map(*args[0], true);
     info(*args[0]).type = map.value;
-    if (is(map.value, Kind::Hist) || is(map.value, Kind::Lhist) || is(map.value, Kind::Tseries))
+    bool is_chart =
+        is(map.value, Kind::Hist) || is(map.value, Kind::Lhist) || is(map.value, Kind::Tseries);
+    if (is_chart && map.is_scalar == false)
       error(args[0]->span,
             fmt::format("one key of a '{}' map cannot be printed alone", type_name(map.value)))
           .with_hint(fmt::format("print the whole map: print({})", map.name));
@@ -262,9 +279,15 @@ Type Inferrer::action_type(const Expr& expr, const Builtin& builtin,
         error(expr.span,
               fmt::format("{}() is not possible in {} probes: there is no process to send it to",
                           builtin.name, row.name));
-      if (!info(*args[0]).text) expect_integer(*args[0], builtin.name);
+      if (!info(*args[0]).text)
+        expect_integer(*args[0], builtin.name);
+      else if (!signal_number(*info(*args[0]).text))
+        error(args[0]->span, fmt::format("there is no signal '{}'", *info(*args[0]).text));
       break;
     }
+    case Fn::Override: check_override(expr, args); break;
+    case Fn::WriteUser: check_write_user(expr, args); return bool_type();
+    case Fn::Unwatch: expect_address(*args[0], "unwatch"); break;
     default: error(expr.span, fmt::format("{}() is not available yet", builtin.name));
   }
   return none_type();

@@ -8,7 +8,9 @@
 
 #include "base/text.h"
 #include "builtins/probes.h"
+#include "builtins/registers.h"
 #include "sema/infer.h"
+#include "types/format.h"
 #include "types/layout.h"
 
 namespace flowtap {
@@ -34,6 +36,12 @@ static bool takes_words(Fn id) {
 
 // Room for the longest error text, signal or system call name.
 static constexpr uint32_t kNameSize = 64;
+
+// What `probetype` reads: probes that are no event of the kernel share one name.
+static std::string_view probe_type_name(ProbeKind kind) {
+  bool is_special = kind == ProbeKind::Begin || kind == ProbeKind::End || kind == ProbeKind::Self;
+  return is_special ? "special" : probe_row(kind).name;
+}
 
 static bool is_word(const Expr& expr) { return std::holds_alternative<Identifier>(expr.node); }
 
@@ -95,6 +103,7 @@ Type Inferrer::builtin_type(const Expr& expr, const Builtin& builtin,
       return u64;
     }
     case Fn::HasCpid: return bool_type();
+    case Fn::Config: return config_type();
     case Fn::Username: return simple_type(Kind::Username, 8);
     case Fn::Comm:
     case Fn::Pcomm:
@@ -105,14 +114,14 @@ Type Inferrer::builtin_type(const Expr& expr, const Builtin& builtin,
     case Fn::ProbeName:
       return string_type(static_cast<uint32_t>(instance_->attach[0].name.size() + 1));
     case Fn::ProbeType:
-      return string_type(static_cast<uint32_t>(probe_row(instance_->kind).name.size() + 1));
+      return string_type(static_cast<uint32_t>(probe_type_name(instance_->kind).size() + 1));
     case Fn::Func:
     case Fn::Retval:
     case Fn::ArgN:
     case Fn::Args:
     case Fn::Ctx:
     case Fn::Usermode:
-    case Fn::Register: return context_type(expr, builtin, name);
+    case Fn::Register: return context_type(expr, builtin, args, name);
     case Fn::Kstack:
     case Fn::Ustack: return stack_call_type(expr, builtin, args);
     case Fn::Count:
@@ -137,12 +146,19 @@ Type Inferrer::builtin_type(const Expr& expr, const Builtin& builtin,
   return memory_function_type(expr, builtin, args);
 }
 
+// All settings as one record.
+Type Inferrer::config_type() {
+  std::vector<std::pair<std::string, Type>> fields;
+  for (const SettingValue& setting : list_settings(program_.config))
+    fields.emplace_back(setting.name,
+                        setting.text ? string_type(static_cast<uint32_t>(setting.text->size() + 1))
+                        : setting.is_bool ? bool_type()
+                                          : int_type(8, false));
+  return record_type(std::move(fields));
+}
+
 Type Inferrer::task_type(const Builtin& builtin, const std::vector<ExprPtr>& args) {
-  if (builtin.id == Fn::Comm && !args.empty()) {
-    error(args[0]->span, "comm() of another process is not available")
-        .with_hint("use 'comm' for the current thread");
-    return string_type(16);
-  }
+  if (builtin.id == Fn::Comm && !args.empty()) return comm_of_pid_type(*args[0]);
   Type task = target_.find_type("struct task_struct");
   if (builtin.id == Fn::Comm) return string_type(16);
   if (!task) {
@@ -155,7 +171,8 @@ Type Inferrer::task_type(const Builtin& builtin, const std::vector<ExprPtr>& arg
                                                                : string_type(16);
 }
 
-Type Inferrer::context_type(const Expr& expr, const Builtin& builtin, std::string_view name) {
+Type Inferrer::context_type(const Expr& expr, const Builtin& builtin,
+                            const std::vector<ExprPtr>& args, std::string_view name) {
   const ProbeRow& row = probe_row(instance_->kind);
   auto refuse = [&](std::string_view where) {
     error(expr.span, fmt::format("'{}' is not available in {} probes", name, row.name))
@@ -191,11 +208,19 @@ Type Inferrer::context_type(const Expr& expr, const Builtin& builtin, std::strin
       if (instance_->kind == ProbeKind::Iter)
         return pointer_type(instance_->args, AddressSpace::Context);
       return pointer_type(none_type(), AddressSpace::Context);
-    case Fn::Register:
+    case Fn::Register: {
       if (!row.has(kHasArgN) || row.program != ProgramType::Kprobe)
         return refuse("kprobe and uprobe");
+      std::optional<std::string> wanted = expect_literal_text(*args[0], "reg");
+      if (wanted && !register_offset(*wanted))
+        error(args[0]->span, fmt::format("there is no register '{}'", *wanted))
+            .with_hint("the registers are " + register_names());
       return int_type(8, false);
-    default: return int_type(1, false);
+    }
+    default:  // usermode: in the saved registers
+      if (row.program != ProgramType::Kprobe && row.program != ProgramType::PerfEvent)
+        return refuse("kprobe, uprobe, profile, interval, software and hardware");
+      return int_type(1, false);
   }
 }
 
@@ -303,6 +328,30 @@ Type Inferrer::buffer_call_type(const Expr& expr, const std::vector<ExprPtr>& ar
   return buffer_type(static_cast<uint32_t>(std::max<uint64_t>(1, most)));
 }
 
+// The text of fail("format", literals...).
+std::string Inferrer::fail_message(const std::vector<ExprPtr>& args) {
+  std::optional<std::string> format = expect_literal_text(*args[0], "fail");
+  Result<std::vector<FormatPiece>> pieces = parse_format(format.value_or(""));
+  if (!format || !pieces.ok()) return "fail() was reached";
+  std::string out;
+  size_t next = 1;
+  for (const FormatPiece& piece : *pieces) {
+    if (piece.conversion == Conversion::None) {
+      out += piece.literal;
+      continue;
+    }
+    if (next == args.size()) break;
+    const ExprInfo& value = info(*args[next++]);
+    if (value.text)
+      out += *value.text;
+    else if (value.value)
+      out += std::to_string(*value.value);
+    else
+      out += "?";
+  }
+  return out;
+}
+
 // Calls that are a constant at compile time; true when this was one.
 bool Inferrer::infer_folded_call(const Expr& expr, const Builtin& builtin,
                                  const std::vector<ExprPtr>& args, ExprInfo& result) {
@@ -327,7 +376,7 @@ bool Inferrer::infer_folded_call(const Expr& expr, const Builtin& builtin,
     case Fn::ProbeName:
       if (instance_->attach.size() == 1) result.text = instance_->attach[0].name;
       return false;
-    case Fn::ProbeType: result.text = std::string(probe_row(instance_->kind).name); return false;
+    case Fn::ProbeType: result.text = std::string(probe_type_name(instance_->kind)); return false;
     case Fn::Ncpus: result.value = target_.cpus(); return false;
     case Fn::HasCpid: result.value = options_.child_pid.has_value(); return false;
     case Fn::Cpid: result.value = options_.child_pid.value_or(0); return false;
@@ -352,10 +401,13 @@ bool Inferrer::infer_folded_call(const Expr& expr, const Builtin& builtin,
       if (id) info(expr).value = static_cast<int64_t>(*id);
       return true;
     }
-    case Fn::KfuncExist:
+    case Fn::KfuncExist: {
+      std::optional<std::string> name = expect_literal_text(*args[0], builtin.name);
+      return yes_no(name && target_.kfunc_id(*name).has_value());
+    }
     case Fn::KfuncAllowed: {
       std::optional<std::string> name = expect_literal_text(*args[0], builtin.name);
-      return yes_no(name && target_.kernel_function("", *name).ok());
+      return yes_no(name && target_.can_call_kfunc(*name, probe_row(instance_->kind).program));
     }
     case Fn::StaticAssert: {
       std::optional<int64_t> condition = expect_literal_number(*args[0], "static_assert");
@@ -365,7 +417,7 @@ bool Inferrer::infer_folded_call(const Expr& expr, const Builtin& builtin,
       return true;
     }
     case Fn::Fail:
-      error(expr.span, info(*args[0]).text.value_or("fail() was reached"));
+      error(expr.span, fail_message(args));
       info(expr).type = none_type();
       return true;
     default: return false;
@@ -396,6 +448,8 @@ Type Inferrer::memory_function_type(const Expr& expr, const Builtin& builtin,
     case Fn::Memcmp: {
       if (builtin.id == Fn::Strncmp)
         expect_string(*args[0], "strncmp"), expect_string(*args[1], "strncmp");
+      else
+        expect_bytes(*args[0], "memcmp"), expect_bytes(*args[1], "memcmp");
       std::optional<int64_t> n = expect_literal_number(*args[2], builtin.name);
       if (n && *n < 0)
         error(args[2]->span,
@@ -460,8 +514,17 @@ Type Inferrer::memory_function_type(const Expr& expr, const Builtin& builtin,
           error(args[1]->span, "strftime() cannot place a time of the monotonic clock")
               .with_hint("use nsecs or nsecs(tai)");
       return simple_type(Kind::Timestamp, kTimestampSize);
-    case Fn::IsErr: return bool_type();
-    case Fn::SocketCookie: return int_type(8, false);
+    case Fn::IsErr: expect_address(*args[0], "is_err"); return bool_type();
+    case Fn::ContainerOf: return container_type(args);
+    case Fn::SocketCookie:
+      if (!points_to(first, "struct sock") && !is(first, Kind::Unknown))
+        error(args[0]->span,
+              fmt::format("socket_cookie() takes a 'struct sock *', found '{}'", type_name(first)));
+      return int_type(8, false);
+    case Fn::Path: return path_type(expr, args);
+    case Fn::PercpuKaddr: return percpu_type(args);
+    case Fn::Uaddr: return uaddr_type(expr, args);
+    case Fn::Skboutput: return skboutput_type(args);
     default:
       error(expr.span, fmt::format("{}() is not available yet", builtin.name));
       return unknown_type();

@@ -165,6 +165,9 @@ void Inferrer::infer_unary(const Expr& expr, const Unary& node, ExprInfo& result
         error(expr.span, "'&' takes a variable or a map");
       else
         result.type = pointer_type(info(*node.operand).type, AddressSpace::Bpf);
+      // What has an address must lie in memory.
+      if (int variable = info(*node.operand).variable; is_place && variable >= 0)
+        program_.variables[static_cast<size_t>(variable)].is_captured = true;
       return;
     }
   }
@@ -498,6 +501,12 @@ void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& resu
   }
   if (const Field* field = find_field(base, node.name)) {
     result.type = field_type(*field, space);
+    if (const Builtin* builtin = info(*node.base).builtin; builtin && builtin->id == Fn::Config)
+      for (const SettingValue& setting : list_settings(program_.config))
+        if (setting.name == node.name) {
+          result.text = setting.text;
+          if (!setting.text) result.value = setting.number;
+        }
     return;
   }
   bool is_args = info(*node.base).builtin && info(*node.base).builtin->id == Fn::Args;

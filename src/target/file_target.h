@@ -31,6 +31,14 @@ class FileTarget : public Target {
   Result<FunctionSignature> iterator(std::string_view name) const override;
   std::optional<uint64_t> kernel_symbol(std::string_view name) const override;
   bool has(Feature feature) const override { return file_.features.contains(feature); }
+  std::optional<int32_t> kfunc_id(std::string_view) const override { return std::nullopt; }
+  bool can_call_kfunc(std::string_view, ProgramType) const override { return false; }
+  std::optional<UserObject> user_object(const std::string&, std::string_view) const override {
+    return std::nullopt;
+  }
+  std::optional<uint64_t> user_address(const std::string&, uint64_t) const override {
+    return std::nullopt;
+  }
 
   Result<std::vector<std::string>> binaries(std::string_view target) const override;
   Result<std::vector<UserFunction>> user_functions(const std::string& path) const override;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "bpf/image.h"
 #include "types/type.h"
 #include "types/user_probe.h"
 
@@ -40,7 +41,21 @@ struct FunctionSignature {
   std::string result_text;                // the result's type in C: "ssize_t"; "void" for none
 };
 
-enum class Feature : uint8_t { Btf, Kprobes, Fentry, KprobeMulti, UprobeMulti };
+enum class Feature : uint8_t {
+  Btf,
+  Kprobes,
+  Fentry,
+  KprobeMulti,
+  UprobeMulti,
+  WriteUser,       // write_user()
+  OverrideReturn,  // override()
+};
+
+// A variable or function of a user binary.
+struct UserObject {
+  uint64_t address = 0;  // ELF virtual address
+  uint64_t size = 0;
+};
 
 class Target {
  public:
@@ -76,6 +91,9 @@ class Target {
       std::string_view name) const = 0;  // args: members of the context
   virtual std::optional<uint64_t> kernel_symbol(std::string_view name) const = 0;
   virtual bool has(Feature feature) const = 0;
+  // BTF id of a function that programs may call; nothing when there is none of that name.
+  virtual std::optional<int32_t> kfunc_id(std::string_view name) const = 0;
+  virtual bool can_call_kfunc(std::string_view name, ProgramType type) const = 0;
 
   // --- user binaries
   // The files that a probe's target names: a path, a glob, a short library name or a program in
@@ -83,6 +101,11 @@ class Target {
   virtual Result<std::vector<std::string>> binaries(std::string_view target) const = 0;
   virtual Result<std::vector<UserFunction>> user_functions(const std::string& path) const = 0;
   virtual Result<std::vector<UsdtProbe>> usdt_probes(const std::string& path) const = 0;
+  virtual std::optional<UserObject> user_object(const std::string& path,
+                                                std::string_view name) const = 0;
+  // ELF virtual address of a place in the file.
+  virtual std::optional<uint64_t> user_address(const std::string& path,
+                                               uint64_t file_offset) const = 0;
 
   // --- what else the language may ask at compile time
   virtual std::optional<uint64_t> cgroup_id(const std::string& path) const = 0;

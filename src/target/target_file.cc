@@ -45,6 +45,8 @@ constexpr FeatureName kFeatures[] = {
     {"fentry", Feature::Fentry},
     {"kprobe_multi", Feature::KprobeMulti},
     {"uprobe_multi", Feature::UprobeMulti},
+    {"write_user", Feature::WriteUser},
+    {"override_return", Feature::OverrideReturn},
 };
 
 std::vector<std::string> words_of(std::string_view text) {

@@ -58,7 +58,7 @@ inline constexpr uint32_t kTimestampSize = 16;
 // What a stamp counts from; the numbers are stored in Timestamp values.
 enum class Clock : uint32_t { Boot, Monotonic, Tai, SwTai };
 
-inline constexpr Clock kTseriesClock = Clock::Boot;
+inline constexpr Clock kTseriesClock = Clock::SwTai;  // so that whole seconds begin intervals
 inline constexpr uint32_t kTseriesValue = 8;
 inline constexpr uint32_t kTseriesCount = 16;
 

@@ -1,0 +1,123 @@
+// Maps of the running kernel as they are printed, and the actions that change them.
+
+#include "runtime/map_output.h"
+
+#include <bpf/bpf.h>
+#include <gtest/gtest.h>
+
+#include "kernel/bpf_for_test.h"
+#include "kernel/machine.h"
+#include "kernel/maps.h"
+#include "output/test_support.h"
+#include "output/text_writer.h"
+#include "runtime/actions.h"
+
+namespace flowtap {
+namespace {
+
+using testing_support::aggregation;
+using testing_support::BytesOf;
+using testing_support::FakeSymbolizer;
+
+class MapOutputTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    SKIP_WITHOUT_BPF();
+    sources_.add("test.bt", "begin { }\n");
+  }
+
+  void make(MapDef map) {
+    map.is_script_map = true;
+    image_.maps = {std::move(map)};
+    Result<std::vector<Fd>> made = create_maps(image_);
+    ASSERT_TRUE(made) << made.error().message();
+    maps_ = std::move(*made);
+  }
+  // @calls[k] = count(), with k + 1 counted on every CPU.
+  void make_counts(uint64_t keys) {
+    make({.name = "@calls",
+          .type = MapType::PercpuHash,
+          .key_size = 8,
+          .value_size = 8,
+          .max_entries = 100,
+          .key = int_type(8, true),
+          .value = aggregation(Kind::Count)});
+    for (uint64_t key = 0; key < keys; key++) {
+      std::vector<uint64_t> values(count_possible_cpus(), key + 1);
+      ASSERT_EQ(::bpf_map_update_elem(maps_[0].get(), &key, values.data(), BPF_ANY), 0);
+    }
+  }
+
+  std::string written(MapView view = {}) {
+    Status done = write_map(image_.maps[0], maps_[0].get(), view, writer_);
+    EXPECT_TRUE(done) << done.error().message();
+    return std::exchange(out_.buffer(), {});
+  }
+  // Lets an event act on the map.
+  std::string act(EventKind kind, std::vector<uint64_t> args = {}) {
+    Event event{.kind = kind, .map = 0};
+    BytesOf record = BytesOf().u32(0).u32(0);
+    for (uint64_t arg : args) {
+      event.args.push_back({.type = int_type(8, true), .offset = event.size});
+      event.size += 8;
+      record.u64(arg);
+    }
+    image_.events = {event};
+    Actions actions({.image = image_,
+                     .sources = sources_,
+                     .maps = maps_,
+                     .writer = writer_,
+                     .values = context_});
+    actions.take(record);
+    EXPECT_EQ(actions.errors(), 0u);
+    return std::exchange(out_.buffer(), {});
+  }
+  std::string count_of(uint64_t per_cpu) { return std::to_string(per_cpu * count_possible_cpus()); }
+
+  FakeSymbolizer symbolizer_;
+  ValueContext context_{.symbolizer = symbolizer_};
+  Sink out_{-1}, diagnostics_{-1};
+  TextWriter writer_{out_, diagnostics_, context_};
+  Sources sources_;
+  Image image_;
+  std::vector<Fd> maps_;
+};
+
+TEST_F(MapOutputTest, per_cpu_values_are_merged) {
+  make_counts(2);
+  EXPECT_EQ(written(), "@calls[0]: " + count_of(1) + "\n@calls[1]: " + count_of(2) + "\n");
+}
+
+TEST_F(MapOutputTest, a_map_without_keys_has_one_value) {
+  make({.name = "@n",
+        .type = MapType::Array,
+        .key_size = 4,
+        .value_size = 8,
+        .max_entries = 1,
+        .value = int_type(4, true)});
+  EXPECT_EQ(written(), "@n: 0\n");
+}
+
+TEST_F(MapOutputTest, a_map_that_was_never_made_prints_nothing) {
+  make({.name = "@never"});
+  EXPECT_EQ(written(), "");
+  EXPECT_EQ(act(EventKind::ClearMap), "");
+}
+
+TEST_F(MapOutputTest, print_takes_top_and_div) {
+  make_counts(3);
+  EXPECT_EQ(act(EventKind::PrintMap, {1}), "@calls[2]: " + count_of(3) + "\n");
+  EXPECT_EQ(act(EventKind::PrintMap, {1, 3}), "@calls[2]: " + count_of(1) + "\n");
+  EXPECT_EQ(act(EventKind::PrintMap), written());
+}
+
+TEST_F(MapOutputTest, zero_keeps_keys_and_clear_does_not) {
+  make_counts(2);
+  act(EventKind::ZeroMap);
+  EXPECT_EQ(written(), "@calls[0]: 0\n@calls[1]: 0\n");
+  act(EventKind::ClearMap);
+  EXPECT_EQ(written(), "");
+}
+
+}  // namespace
+}  // namespace flowtap
