@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "cli/compile.h"
+#include "cli/docs.h"
 #include "cli/info.h"
 #include "cli/list.h"
 #include "cli/options.h"
@@ -230,6 +231,13 @@ int list(const Options& options) {
   return 0;
 }
 
+int docs(const Options& options) {
+  Result<std::string> text = write_docs(options.search);
+  if (!text.ok()) return report(text.error(), kExitUsage);
+  fmt::print("{}", *text);
+  return 0;
+}
+
 }  // namespace
 
 int drive(int argc, char** argv) {
@@ -241,6 +249,7 @@ int drive(int argc, char** argv) {
     case Options::Action::Version: fmt::print("flowtap v{}\n", FLOWTAP_VERSION); return 0;
     case Options::Action::Info: fmt::print("{}", describe_machine()); return 0;
     case Options::Action::List: return list(*options);
+    case Options::Action::Docs: return docs(*options);
     case Options::Action::Run: break;
   }
   return Driver(std::move(*options)).run();

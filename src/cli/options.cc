@@ -22,6 +22,7 @@ enum LongOnly {
   kStats,
   kProbeFilter,
   kTarget,
+  kDocs,
   kIgnored,
   kIgnoredWithValue
 };
@@ -43,6 +44,7 @@ const option kLong[] = {{"list", no_argument, nullptr, 'l'},
                         {"stats", no_argument, nullptr, kStats},
                         {"probe-filter", required_argument, nullptr, kProbeFilter},
                         {"target", required_argument, nullptr, kTarget},
+                        {"docs", required_argument, nullptr, kDocs},
                         {"debug", required_argument, nullptr, 'd'},
                         {"dump", required_argument, nullptr, 'd'},
                         {"btf", no_argument, nullptr, kIgnored},
@@ -112,6 +114,10 @@ Status apply(Options& options, int letter, const std::string& value) {
     case kStats: options.shows_stats = true; break;
     case kProbeFilter: options.probe_filter = value; break;
     case kTarget: options.target_file = value; break;
+    case kDocs:
+      options.action = Options::Action::Docs;
+      options.search = value;
+      break;
     case 'd': return set_dump(options, value);
     default: break;  // accepted and ignored: -b, -I and the like
   }

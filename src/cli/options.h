@@ -13,13 +13,13 @@ namespace flowtap {
 enum class Buffering { Line, Full, None };
 
 struct Options {
-  enum class Action { Run, List, Help, Version, Info } action = Action::Run;
+  enum class Action { Run, List, Help, Version, Info, Docs } action = Action::Run;
   std::optional<std::string> program;   // -e
   std::string script;                   // file name; "-" for standard input
   std::vector<std::string> parameters;  // $1, $2...
   std::vector<std::pair<std::string, std::optional<std::string>>>
       named;           // after "--": --name[=value]
-  std::string search;  // -l PATTERN
+  std::string search;  // -l PATTERN, --docs SUBJECT
   std::optional<int> pid;
   std::optional<std::string> command;
   std::string output;  // -o

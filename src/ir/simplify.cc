@@ -232,6 +232,38 @@ class Simplifier {
   bool changed_ = false;
 };
 
+// Callbacks whose only use was in code that is gone; the verifier refuses functions that nothing
+// refers to. A function comes after the one that uses it, so one pass in order finds them all.
+void drop_unused_functions(Program& program) {
+  if (program.functions.empty()) return;
+  std::vector<bool> is_used(program.functions.size(), false);
+  is_used[0] = true;
+  for (size_t f = 0; f < program.functions.size(); f++) {
+    if (!is_used[f]) continue;
+    for (const Block& block : program.functions[f].blocks)
+      for (const Inst& inst : block.insts)
+        if (inst.op == Op::Callback) is_used[static_cast<size_t>(inst.imm)] = true;
+  }
+  std::vector<int32_t> new_number;
+  int32_t next = 0;
+  for (bool used : is_used) new_number.push_back(used ? next++ : -1);
+  std::vector<Function> kept;
+  for (size_t f = 0; f < program.functions.size(); f++) {
+    if (!is_used[f]) continue;
+    Function& function = kept.emplace_back(std::move(program.functions[f]));
+    if (function.parent >= 0) function.parent = new_number[static_cast<size_t>(function.parent)];
+    for (Block& block : function.blocks)
+      for (Inst& inst : block.insts)
+        if (inst.op == Op::Callback) inst.imm = new_number[static_cast<size_t>(inst.imm)];
+  }
+  program.functions = std::move(kept);
+  for (Slot& slot : program.slots) {
+    int32_t owner = new_number[static_cast<size_t>(slot.function)];
+    if (owner < 0) slot.size = 0;
+    slot.function = std::max(owner, 0);
+  }
+}
+
 }  // namespace
 
 void simplify(Program& program) {
@@ -240,6 +272,7 @@ void simplify(Program& program) {
     while (simplifier.run()) {
     }
   }
+  drop_unused_functions(program);
 }
 
 }  // namespace flowtap::ir

@@ -85,16 +85,19 @@ void Lowering::lower_for_range(const Stmt& stmt, const ForRange& loop) {
                    scalar(int_type(8, true), reg(b().alu(ir::Alu::Add, reg(first), reg(index)))));
     lower_block(loop.body);
   });
-  int32_t run = b().new_block(), check = b().new_block(), limit = b().new_block(),
+  int32_t check = b().new_block(), limit = b().new_block(), run = b().new_block(),
           done = b().new_block();
+  Reg rounds = b().new_reg();
+  b().assign(rounds, reg(count));
   b().branch(ir::Compare::SGt, end, begin, check, done);
   b().start(check);
   b().branch(ir::Compare::Gt, reg(count), imm(kMostRounds), limit, run);
   b().start(limit);
   note_site(SiteKind::LoopLimit, "for", reg(count));
-  b().jump(done);
+  b().assign(rounds, imm(kMostRounds));
+  b().jump(run);
   b().start(run);
-  b().call(BPF_FUNC_loop, {reg(count), reg(b().callback(function)), frame_pointer(), imm(0)});
+  b().call(BPF_FUNC_loop, {reg(rounds), reg(b().callback(function)), frame_pointer(), imm(0)});
   b().jump(done);
   b().start(done);
   leave_if_returned();

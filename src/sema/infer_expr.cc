@@ -257,9 +257,14 @@ void Inferrer::fold_binary(const Expr& expr, const Binary& node, ExprInfo& resul
   int64_t a = *info(*node.left).value, b = *info(*node.right).value;
   __int128 wide = 0;
   bool is_unsigned = info(*node.left).is_literal && info(*node.right).is_literal;
-  __int128 wa = is_unsigned ? static_cast<__int128>(static_cast<uint64_t>(a)) : a;
-  __int128 wb = is_unsigned ? static_cast<__int128>(static_cast<uint64_t>(b)) : b;
   bool divides = node.op == BinaryOp::Divide || node.op == BinaryOp::Modulo;
+  // These look at the upper bits, so there the type of a cast decides.
+  bool goes_by_type = divides || node.op == BinaryOp::ShiftRight;
+  auto widen = [&](int64_t value, const Type& type) {
+    bool has_no_sign = is_unsigned || (goes_by_type && !readable(type)->is_signed);
+    return has_no_sign ? static_cast<__int128>(static_cast<uint64_t>(value)) : __int128{value};
+  };
+  __int128 wa = widen(a, info(*node.left).type), wb = widen(b, info(*node.right).type);
   bool shifts = node.op == BinaryOp::ShiftLeft || node.op == BinaryOp::ShiftRight;
   bool is_bad = (divides && b == 0) || (shifts && (b < 0 || b > 63));
   if (!is_bad) switch (node.op) {

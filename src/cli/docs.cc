@@ -1,0 +1,139 @@
+// --docs; see docs.h. Way in: write_docs(). A section is a run of rows, named after its first
+// row, because the tables are already sorted by purpose. A test compares the files under docs/
+// with this text, so that they cannot fall behind the tables.
+
+#include "cli/docs.h"
+
+#include <fmt/format.h>
+
+#include "builtins/builtins.h"
+#include "builtins/probes.h"
+
+namespace flowtap {
+
+namespace {
+
+// A '|' would end the cell of a Markdown table, also inside `code`.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '|') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+void append_word(std::string& out, std::string_view word) {
+  if (!out.empty()) out += ", ";
+  out += word;
+}
+
+// --- builtins
+// -------------------------------------------------------------------------------------
+struct Section {
+  Fn first;
+  std::string_view title;
+  std::string_view intro;
+};
+
+constexpr Section kSections[] = {
+    {Fn::Pid, "Values",
+     "They stand without parentheses: `pid`, `comm`. Those with an argument in the table take it "
+     "in "
+     "parentheses."},
+    {Fn::Str, "Strings, memory and names", "They yield a value and change nothing."},
+    {Fn::Printf, "Actions", "They print, change maps, or act on the script or the system."},
+    {Fn::Count, "Aggregations",
+     "Each is the whole right side of an assignment to a map: `@bytes[comm] = sum(args.ret)`. They "
+     "are kept per CPU and added up when they are read."},
+};
+
+std::string builtin_notes(const Builtin& builtin) {
+  std::string notes;
+  if (builtin.has(kUnsafe)) append_word(notes, "needs `--unsafe`");
+  if (builtin.has(kCompileTime)) append_word(notes, "decided when the script is compiled");
+  return notes;
+}
+
+std::string builtins_page() {
+  std::string out =
+      "# Builtins and functions\n\n"
+      "Written by `flowtap --docs builtins` from the table the compiler uses. "
+      "[language.md](language.md) shows them at work;\n"
+      "[compatibility.md](compatibility.md) names those that are not available yet.\n";
+  for (const Builtin& builtin : all_builtins()) {
+    for (const Section& section : kSections)
+      if (section.first == builtin.id)
+        out +=
+            fmt::format("\n## {}\n\n{}\n\n| use | what it gives or does | note |\n|---|---|---|\n",
+                        section.title, section.intro);
+    out += fmt::format("| `{}` | {} | {} |\n", cell(builtin.usage), cell(builtin.doc),
+                       builtin_notes(builtin));
+  }
+  return out;
+}
+
+// --- probes -------------------------------------------------------------------------------------
+std::string context_of(const ProbeRow& row) {
+  std::string out;
+  if (row.has(kHasArgs)) append_word(out, "`args.name`");
+  if (row.has(kHasArgN)) append_word(out, "`arg0`...");
+  if (row.has(kHasRetval)) append_word(out, "`retval`");
+  if (row.has(kHasFunc)) append_word(out, "`func`");
+  return out;
+}
+
+std::string_view effect_of_pid(const ProbeRow& row) {
+  if (row.has(kAttachesToPid)) return "attached to that process";
+  if (row.has(kFilteredByPid)) return "tested in the program";
+  return "";
+}
+
+std::string aliases_of(const ProbeRow& row) {
+  std::string out, word;
+  for (char c : std::string(row.aliases) + " ") {
+    if (c != ' ') {
+      word += c;
+    } else if (!word.empty()) {
+      append_word(out, fmt::format("`{}`", word));
+      word.clear();
+    }
+  }
+  return out;
+}
+
+std::string events_table(std::string_view title, std::span<const PerfEventName> events) {
+  std::string out =
+      fmt::format("\n## {}\n\n| event | also | count when none is given |\n|---|---|---|\n", title);
+  for (const PerfEventName& event : events)
+    out += fmt::format("| `{}` | {} | {} |\n", event.name,
+                       event.alias.empty() ? "" : fmt::format("`{}`", event.alias),
+                       event.default_period);
+  return out;
+}
+
+std::string probes_page() {
+  std::string out =
+      "# Probes\n\n"
+      "Written by `flowtap --docs probes` from the table the compiler uses. "
+      "[language.md](language.md) shows each kind at work;\n"
+      "`flowtap -l` lists what this machine has, and `flowtap -lv` adds the arguments.\n\n"
+      "| kind | short | written as | when it runs | offers | with `-p` |\n"
+      "|---|---|---|---|---|---|\n";
+  for (const ProbeRow& row : all_probe_kinds())
+    out += fmt::format("| `{}` | {} | `{}` | {} | {} | {} |\n", row.name, aliases_of(row),
+                       cell(row.forms), cell(row.doc), context_of(row), effect_of_pid(row));
+  return out + events_table("Software events", software_events()) +
+         events_table("Hardware events", hardware_events());
+}
+
+}  // namespace
+
+Result<std::string> write_docs(const std::string& subject) {
+  if (subject == "builtins") return builtins_page();
+  if (subject == "probes") return probes_page();
+  return Error{fmt::format("there is no document '{}'", subject), 0,
+               "the documents are builtins and probes"};
+}
+
+}  // namespace flowtap
