@@ -61,7 +61,12 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
       if (is_user) {
         Reg pid = b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32));
         b().store(to + kUSymPid, 8, reg(pid));
-        note_process(reg(pid));
+        // A program on one function knows its name, even if the process has ended by then.
+        bool is_known = instance_.attach.size() == 1 && !instance_.attach[0].function.empty();
+        if (is_known)
+          b().store(to + kUSymName, 4, imm(image_.add_string(instance_.attach[0].function) + 1));
+        else
+          note_process(reg(pid));
       }
       return memory(type, to);
     }
