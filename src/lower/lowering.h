@@ -41,6 +41,7 @@ class Lowering {
   // --- the program as a whole (lower.cc) ---
   void start_program();
   void choose_home(int variable);
+  void choose_start(int variable);
   void zero_variables(int function);
   void filter_by_pid();
   void lower_block(const Block& block);
@@ -72,6 +73,7 @@ class Lowering {
   void store_variable(int variable, const Expr& value);
   void store_variable(int variable, const Value& value);
   void store_cell(int cell, Operand value, bool is_number);
+  bool reads(const Expr& value, int variable) const;
   void zero_variable(int variable);
   Value load_variable(int variable);
   Address variable_address(int variable);
@@ -193,10 +195,11 @@ class Lowering {
   static Operand reg(Reg r) { return ir::reg_operand(r); }
 
   struct Home {
-    Reg reg = ir::kNoReg;  // scalars used in one function only
-    int32_t slot = -1;     // values in memory; scalars too, when there are very many
-    int cell = -1;         // captured scalars: word in the frame
-    int start_cell = -1;   // variables of range loops: word with the first index
+    Reg reg = ir::kNoReg;     // scalars used in one function only
+    int32_t slot = -1;        // values in memory; scalars too, when there are very many
+    int cell = -1;            // captured scalars: word in the frame
+    int start_cell = -1;      // variables of range loops: word with the first index...
+    int32_t start_slot = -1;  // ...or a slot for it, when there are very many
   };
 
   ImageBuilder& image_;

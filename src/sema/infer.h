@@ -36,6 +36,7 @@ class Inferrer {
   void infer_let(const Stmt& stmt, const Let& let);
   void infer_for_range(const Stmt& stmt, const ForRange& loop);
   void infer_for_map(const Stmt& stmt, const ForMap& loop);
+  void enter_loop(Span span);
   void infer_unroll(const Unroll& unroll);
   void infer_condition(const Expr& condition);
   void infer_branches(const Expr& condition, const Block& then, const Block& otherwise,
@@ -47,6 +48,7 @@ class Inferrer {
 
   // --- what assignments do to variables and maps (infer.cc) ---
   void assign_variable(int variable, const Expr& value, Span span);
+  Type settled(const Type& type);
   void assign_variable_type(int variable, const Meeting& value, Span span);
   void assign_map_type(MapInfo& map, const Meeting& value, Span span);
   MapInfo& use_map(const Expr& access, bool has_key);
@@ -128,6 +130,7 @@ class Inferrer {
   Diagnostics silent_;        // where the walks before the last one report to
   bool is_last_walk_ = false;
   bool changed_ = false;
+  int walks_ = 0;
   Instance* instance_ = nullptr;
   uint32_t current_ = 0;  // the expression being looked at, for messages
   int loop_depth_ = 0;

@@ -512,7 +512,7 @@ void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) 
                         (is_integer(from) || is(from, Kind::Array) || is(from, Kind::String))) ||
                        (is_integer(to) && is(from, Kind::Array) && is_integer(from->element));
   bool sizes_agree = is(to, Kind::Array)
-                         ? (operand.is_literal || is(from, Kind::String) || from->size == to->size)
+                         ? (operand.value || is(from, Kind::String) || from->size == to->size)
                          : from->size <= 8 && from->size == to->size;
   bool resizes_text = (is(to, Kind::String) && is(from, Kind::String)) ||
                       (is(to, Kind::Buffer) && is(from, Kind::Buffer));
@@ -527,8 +527,12 @@ Type Inferrer::field_type(const Field& field, AddressSpace space) {
   bool is_char_array = is(type, Kind::Array) && is(type->element, Kind::Int) &&
                        type->element->size == 1 && type->element->is_signed && type->count > 0;
   if (is_char_array) return string_type(type->count);
-  if (is(type, Kind::Pointer) && space == AddressSpace::User)
-    return pointer_type(type->element, space);
+  if (is(type, Kind::Pointer)) {
+    // A struct that points to one defined after it, or to itself.
+    bool is_open = is(type->element, Kind::Struct) && !type->element->size;
+    if (is_open) return pointer_type(types_.complete(type->element), type->space);
+    return space == AddressSpace::User ? pointer_type(type->element, space) : type;
+  }
   if (is(type, Kind::Struct)) return types_.complete(type);
   return type;
 }
