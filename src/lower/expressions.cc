@@ -280,12 +280,16 @@ Value Lowering::lower_pointer_arithmetic(const Expr& expr, const Binary& node) {
 Value Lowering::lower_choice(
     const Expr& expr, const std::function<void(int32_t, int32_t)>& branch,
     const std::function<void(const std::function<void(const Expr&)>&)>& then,
-    const std::function<void(const std::function<void(const Expr&)>&)>& otherwise) {
+    const std::function<void(const std::function<void(const Expr&)>&)>& otherwise, Reg into) {
   Type type = type_of(expr);
-  Reg result = is_scalar(type) ? b().new_reg() : ir::kNoReg;
+  Reg result = into != ir::kNoReg ? into : is_scalar(type) ? b().new_reg() : ir::kNoReg;
   Address to = is_scalar(type) || type->size == 0 ? Address{} : temp(type->size);
   auto take = [&](const Expr& value) {
-    if (is_scalar(type))
+    const Ternary* inner = std::get_if<Ternary>(&value.node);
+    bool is_choice = inner && inner->then && !info(*inner->condition).value;
+    if (is_scalar(type) && is_choice)  // a chain of choices shares one register
+      lower_ternary(value, *inner, result);
+    else if (is_scalar(type))
       b().assign(result, narrow(lower_scalar(value), type));
     else if (type->size)
       lower_into(value, to, type);
@@ -304,7 +308,7 @@ Value Lowering::lower_choice(
   return is_scalar(type) ? scalar(type, reg(result)) : memory(type, to);
 }
 
-Value Lowering::lower_ternary(const Expr& expr, const Ternary& node) {
+Value Lowering::lower_ternary(const Expr& expr, const Ternary& node, Reg into) {
   if (std::optional<int64_t> known = info(*node.condition).value) {
     const Expr& chosen = *known ? (node.then ? *node.then : *node.condition) : *node.otherwise;
     return lower(chosen);
@@ -325,7 +329,8 @@ Value Lowering::lower_ternary(const Expr& expr, const Ternary& node) {
   const Expr& then = node.then ? *node.then : *node.condition;
   return lower_choice(
       expr, [&](int32_t yes, int32_t no) { lower_condition(*node.condition, yes, no); },
-      [&](const auto& take) { take(then); }, [&](const auto& take) { take(*node.otherwise); });
+      [&](const auto& take) { take(then); }, [&](const auto& take) { take(*node.otherwise); },
+      into);
 }
 
 Value Lowering::lower_if_expr(const Expr& expr, const IfExpr& node) {

@@ -90,13 +90,15 @@ class Lowering {
   Operand lower_division(bool is_modulo, bool is_signed, Operand left, Operand right);
   Value lower_pointer_arithmetic(const Expr& expr, const Binary& node);
   Value lower_as_bool(const Expr& expr);
-  Value lower_ternary(const Expr& expr, const Ternary& node);
+  // `into`: the register for the result, when there is one already.
+  Value lower_ternary(const Expr& expr, const Ternary& node, Reg into = ir::kNoReg);
   Value lower_if_expr(const Expr& expr, const IfExpr& node);
   Value lower_increment(const Expr& expr, const Increment& node);
   Value lower_cast(const Expr& expr, const Cast& node);
   Value lower_choice(const Expr& expr, const std::function<void(int32_t, int32_t)>& branch,
                      const std::function<void(const std::function<void(const Expr&)>&)>& then,
-                     const std::function<void(const std::function<void(const Expr&)>&)>& otherwise);
+                     const std::function<void(const std::function<void(const Expr&)>&)>& otherwise,
+                     Reg into = ir::kNoReg);
   ir::Compare comparison(const Binary& node) const;
   Operand as_number(Operand pointer);
   bool compares_signed(const Expr& left, const Expr& right) const;

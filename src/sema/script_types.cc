@@ -198,7 +198,10 @@ void ScriptTypes::define_struct(const CStruct& definition, Diagnostics& diagnost
   for (const CField& member : definition.fields) {
     Type type = resolve(member.type);
     if (!type) {
-      diagnostics.error(member.span, fmt::format("there is no type '{}'", member.type.name));
+      Diagnostic& report =
+          diagnostics.error(member.span, fmt::format("there is no type '{}'", member.type.name));
+      if (declared_.contains(member.type.name))
+        report.with_hint(fmt::format("define it before '{}'", data.name));
       continue;
     }
     if (is(type, Kind::Struct)) type = complete(type);
