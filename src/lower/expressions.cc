@@ -357,7 +357,7 @@ Value Lowering::lower_increment(const Expr& expr, const Increment& node) {
   if (std::holds_alternative<Variable>(node.target->node)) {
     int variable = info(*node.target).variable;
     Value old = load_variable(variable);
-    Operand after = reg(b().alu(ir::Alu::Add, old.operand, imm(delta)));
+    Operand after = narrow(reg(b().alu(ir::Alu::Add, old.operand, imm(delta))), type);
     store_variable(variable, scalar(type, after));
     return scalar(type, node.is_prefix ? after : old.operand);
   }

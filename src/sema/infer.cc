@@ -215,7 +215,9 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
     if (variable < 0) return;
     if (assign.is_compound) {
       Type have = program_.variables[static_cast<size_t>(variable)].type;
-      if (check_compound(stmt, assign, have) && is_integer(have))
+      bool is_fixed = program_.variables[static_cast<size_t>(variable)].has_declared_type;
+      program_.variables[static_cast<size_t>(variable)].is_assigned = true;
+      if (check_compound(stmt, assign, have) && is_integer(have) && !is_fixed)
         assign_variable_type(
             variable, {int_type(8, have->is_signed || assign.op == BinaryOp::Subtract)}, stmt.span);
     } else {

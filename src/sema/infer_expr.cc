@@ -409,8 +409,11 @@ void Inferrer::infer_increment(const Expr& expr, const Increment& node, ExprInfo
   if (std::holds_alternative<Variable>(node.target->node)) {
     int variable = info(*node.target).variable;
     if (variable < 0) return;
-    Type have = program_.variables[static_cast<size_t>(variable)].type;
-    if (is_integer(have))
+    const VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+    Type have = declared.type;
+    if (is_integer(have) && declared.has_declared_type)
+      assign_variable_type(variable, {have}, expr.span);  // wraps, as its type says
+    else if (is_integer(have))
       assign_variable_type(variable, {int_type(8, have->is_signed || node.delta < 0)}, expr.span);
     else if (!is(have, Kind::Pointer) && !is(have, Kind::Unknown))
       error(expr.span,
@@ -444,7 +447,10 @@ Type Inferrer::resolve_type(const TypeSpec& spec) {
   } else {
     type = types_.find_type(spec.name);
     if (!type) {
-      error(spec.span, fmt::format("there is no type '{}'", spec.name));
+      Diagnostic& report = error(spec.span, fmt::format("there is no type '{}'", spec.name));
+      for (const char* keyword : {"struct ", "union ", "enum "})
+        if (types_.find_type(keyword + spec.name))
+          report.with_hint(fmt::format("did you mean '{}{}'?", keyword, spec.name));
       return unknown_type();
     }
   }
