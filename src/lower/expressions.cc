@@ -32,7 +32,7 @@ Value Lowering::lower(const Expr& expr) {
   if (auto* n = std::get_if<Ternary>(&expr.node)) return lower_ternary(expr, *n);
   if (auto* n = std::get_if<Increment>(&expr.node)) return lower_increment(expr, *n);
   if (auto* n = std::get_if<Cast>(&expr.node)) return lower_cast(expr, *n);
-  if (auto* n = std::get_if<Call>(&expr.node))
+  if (auto* n = std::get_if<Call>(&expr.node); n && known.builtin)
     return lower_builtin(expr, *known.builtin, n->args, n->name);
   if (auto* n = std::get_if<Identifier>(&expr.node))
     return lower_builtin(expr, *known.builtin, {}, n->name);
@@ -75,6 +75,8 @@ void Lowering::lower_into(const Expr& expr, Address to, const Type& type) {
       return;
     }
   }
+  if (auto* call = std::get_if<Call>(&expr.node); call && !known.builtin)
+    return lower_type_info(type_of(*call->args[0]), to, type);
   if (known.builtin) {
     const Call* call = std::get_if<Call>(&expr.node);
     static const std::vector<ExprPtr> kNone;
@@ -89,6 +91,16 @@ void Lowering::lower_into(const Expr& expr, Address to, const Type& type) {
       return;
     }
   store(lower(expr), to, type);
+}
+
+// typeinfo() is the one call that is no builtin.
+void Lowering::lower_type_info(const Type& about, Address to, const Type& record) {
+  auto place = [&](const char* name) { return to + find_field(record, name)->offset; };
+  auto size = [&](const char* name) { return find_field(record, name)->type->size; };
+  zero(to, record->size);
+  b().store(place("btf_id"), 8, imm(std::max(0, about->definition)));
+  store_text(place("base_ty"), size("base_ty"), type_family(about));
+  store_text(place("full_ty"), size("full_ty"), type_name(about));
 }
 
 // --- operators ----------------------------------------------------------------------------------

@@ -83,6 +83,7 @@ class Lowering {
   Value lower(const Expr& expr);
   Operand lower_scalar(const Expr& expr);
   void lower_into(const Expr& expr, Address to, const Type& type);
+  void lower_type_info(const Type& about, Address to, const Type& record);
   Value lower_unary(const Expr& expr, const Unary& node);
   Value lower_binary(const Expr& expr, const Binary& node);
   Operand keep_during(Operand value, const std::function<void()>& work);

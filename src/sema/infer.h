@@ -86,6 +86,8 @@ class Inferrer {
   void set_constant(ExprInfo& info, int64_t value, bool is_unsigned);
 
   // --- builtins (infer_call.cc, infer_action.cc) ---
+  void infer_type_info(const Expr& expr, const Call& node, ExprInfo& info);
+  bool infer_type_field(const Expr& expr, const Member& node, ExprInfo& info);
   void infer_call(const Expr& expr, const Call& node, ExprInfo& info);
   void infer_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
                      std::string_view name, ExprInfo& info);
