@@ -54,7 +54,7 @@ class Inferrer {
   MapInfo& use_map(const Expr& access, bool has_key);
   void use_key(MapInfo& map, const Expr& key);
 
-  // --- expressions (infer_expr.cc) ---
+  // --- expressions (infer_expr.cc, infer_field.cc) ---
   const Type& infer(const Expr& expr);
   Type infer_value(const Expr& expr);  // aggregations read as integers
   void infer_node(const Expr& expr, ExprInfo& info);
