@@ -464,7 +464,8 @@ void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) 
                                      to->element->size));
   if (is(to, Kind::Pointer) && is(from, Kind::Pointer)) to = pointer_type(to->element, from->space);
   result.type = to;
-  if (same_type(to, from) && !operand.is_literal && !node.type.of)
+  bool reads_aggregation = is_aggregation(operand.type);  // the cast is what reads it
+  if (same_type(to, from) && !operand.is_literal && !node.type.of && !reads_aggregation)
     warning(expr.span,
             fmt::format("this cast has no effect: the value is a '{}' already", type_name(to)));
   if (is_integer(to) && is_scalar(from)) {
