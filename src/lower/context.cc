@@ -79,8 +79,12 @@ ir::Operand Lowering::instruction_pointer() {
 
 // Function arguments: six in registers, the others above the return address.
 ir::Operand Lowering::argument(int number) {
-  if (instance_.kind == ProbeKind::RawTracepoint)
-    return reg(b().load(ir::at(ctx(), number * 8), 8));
+  if (instance_.kind == ProbeKind::RawTracepoint) {
+    Operand word = reg(b().load(ir::at(ctx(), number * 8), 8));
+    const std::vector<Field>& fields = instance_.args->fields;
+    bool is_pointer = is(fields.at(static_cast<size_t>(number)).type, Kind::Pointer);
+    return is_pointer ? as_number(word) : word;
+  }
   if (number < 6) return reg(b().load(ir::at(ctx(), kArguments[number]), 8));
   Reg stack = b().load(ir::at(ctx(), kStackPointer), 8);
   bool is_user = probe_row(instance_.kind).has(kUserSpace);

@@ -137,6 +137,13 @@ ir::Operand Lowering::as_number(Operand pointer) {
   return reg(b().load(cell, 8));
 }
 
+// Arguments of these programs, and the context itself, are pointers to the verifier.
+bool Lowering::may_be_known(const Type& pointer) const {
+  ProgramType type = probe_row(instance_.kind).program;
+  return pointer->space == AddressSpace::Context || type == ProgramType::BtfTracepoint ||
+         type == ProgramType::Fentry || type == ProgramType::Fexit || type == ProgramType::Iter;
+}
+
 bool Lowering::compares_signed(const Expr& left, const Expr& right) const {
   const ExprInfo &l = info(left), &r = info(right);
   bool l_signed = is_signed(readable(l.type)) && !l.is_literal,
@@ -390,8 +397,10 @@ Value Lowering::lower_increment(const Expr& expr, const Increment& node) {
 Value Lowering::lower_cast(const Expr& expr, const Cast& node) {
   Type to = type_of(expr), from = type_of(*node.operand);
   if (is_scalar(to) && is_scalar(from)) {
-    Operand value = lower_scalar(*node.operand);
     if (is(to, Kind::Bool)) return lower_as_bool(*node.operand);
+    Operand value = lower_scalar(*node.operand);
+    if (is(from, Kind::Pointer) && !is(to, Kind::Pointer) && may_be_known(from))
+      value = as_number(value);
     return scalar(to, narrow(value, to));
   }
   if (is_integer(to)) {  // from an array of the same size

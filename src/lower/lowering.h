@@ -104,6 +104,7 @@ class Lowering {
                      const std::function<void(const std::function<void(const Expr&)>&)>& otherwise,
                      Reg into = ir::kNoReg);
   ir::Compare comparison(const Binary& node) const;
+  bool may_be_known(const Type& pointer) const;
   Operand as_number(Operand pointer);
   bool compares_signed(const Expr& left, const Expr& right) const;
   std::optional<Location> location_of(const Expr& expr);

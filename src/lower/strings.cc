@@ -158,6 +158,13 @@ void Lowering::lower_str(const Expr& expr, const std::vector<ExprPtr>& args, Add
     b().call(BPF_FUNC_probe_read_kernel_str, {reg(b().address_of(to)), length, address});
     return;
   }
+  bool is_cut_on_purpose =
+      args.size() > 1 && !has_length && size < image_.checked().config.max_strlen;
+  if (is_cut_on_purpose)
+    return by_space(space, address, [&](AddressSpace where) {
+      int64_t helper = read_helper(where, true);
+      check_read(b().call(helper, {reg(b().address_of(to)), length, address}), helper);
+    });
   if (!has_length) {
     read_string(to, size, length, address, space);
     return;

@@ -237,6 +237,12 @@ Type Inferrer::context_type(const Expr& expr, const Builtin& builtin,
         }
         return int_type(instance_->usdt_args[number].bytes, instance_->usdt_args[number].is_signed);
       }
+      bool has_signature = instance_->kind == ProbeKind::RawTracepoint && instance_->args;
+      if (has_signature && number >= instance_->args->fields.size()) {
+        error(expr.span, fmt::format("{} has {} arguments and no '{}'", instance_->attach[0].name,
+                                     instance_->args->fields.size(), name));
+        return unknown_type();
+      }
       return int_type(8, instance_->kind == ProbeKind::Kprobe);
     }
     case Fn::Args:
