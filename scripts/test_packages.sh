@@ -3,7 +3,7 @@
 # for the style checks, bpftrace to compare with, and tools that make workloads.
 set -euo pipefail
 missing=()
-for package in python3 clang-format clang-tidy bpftrace iproute2 procps systemtap-sdt-dev; do
+for package in python3 clang-format clang-tidy bpftrace bpftool file iproute2 procps systemtap-sdt-dev; do
   dpkg-query -W -f '${Status}' "$package" 2> /dev/null | grep -q 'ok installed' || missing+=("$package")
 done
 [ ${#missing[@]} -eq 0 ] && exit 0

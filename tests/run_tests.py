@@ -170,6 +170,12 @@ def part_kernel(results):
     run_cases("kernel", results)
 
 
+def part_processes(results):
+    import processes
+    build("build", "Release")
+    processes.run(ROOT, results)
+
+
 def part_docs(results):
     import documents
     build("build", "Release")

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
 
 #include "base/check.h"
 #include "bpf/disassemble.h"
@@ -19,6 +21,8 @@ namespace flowtap {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 class Compiler {
  public:
   Compiler(Sources& sources, const Target& target, const CompileOptions& options,
@@ -26,6 +30,7 @@ class Compiler {
       : sources_(sources), target_(target), options_(options), diagnostics_(diagnostics) {}
 
   std::optional<Compiled> run(uint32_t file) {
+    main_file_ = file;
     Ast ast = parse_file(file, 1);
     if (diagnostics_.has_errors()) return std::nullopt;
     merge_imports(ast);
@@ -70,22 +75,29 @@ class Compiler {
 
   // Definitions of imported scripts go in front of the script's own.
   void merge_imports(Ast& ast) {
-    std::vector<std::string> seen;
+    std::set<std::string> seen;
     for (size_t i = 0; i < ast.imports.size(); i++) {
       Import import = ast.imports[i];
-      if (std::find(seen.begin(), seen.end(), import.path) != seen.end()) continue;
-      seen.push_back(import.path);
       if (!options_.import) {
         diagnostics_.error(import.span, "imports are not possible here");
         return;
       }
-      auto files = options_.import(import.path);
+      auto files = options_.import(import_path(import));
       if (!files.ok()) {
         diagnostics_.error(import.span, files.error().message());
         continue;
       }
-      for (auto& [name, text] : *files) merge_file(ast, import, name, text);
+      for (auto& [name, text] : *files)
+        if (seen.insert(fs::weakly_canonical(name).string()).second)
+          merge_file(ast, import, name, text);
     }
+  }
+
+  // Imports of an imported file start from where that file is.
+  std::string import_path(const Import& import) const {
+    if (import.span.file == main_file_) return import.path;
+    fs::path folder = fs::absolute(sources_.file(import.span.file).name()).parent_path();
+    return (folder / import.path).string();
   }
 
   void merge_file(Ast& ast, const Import& import, const std::string& name,
@@ -166,6 +178,7 @@ class Compiler {
   }
 
   Sources& sources_;
+  uint32_t main_file_ = 0;
   const Target& target_;
   const CompileOptions& options_;
   Diagnostics& diagnostics_;

@@ -7,6 +7,8 @@
 #include <linux/bpf.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -21,6 +23,8 @@ using ir::Reg;
 
 constexpr uint8_t kTemp = 0;    // r0
 constexpr uint8_t kFrame = 10;  // r10
+// Far enough from 32767 for the longest instruction and the island itself.
+constexpr size_t kIslandDistance = 28000;
 
 uint8_t size_code(uint8_t bytes) {
   switch (bytes) {
@@ -122,33 +126,25 @@ class Emitter {
     allocation_ = &allocation;
     function_start_ = out_.insns.size();
     out_.subprograms.push_back({function.name, static_cast<uint32_t>(function_start_)});
-    block_starts_.assign(function.blocks.size(), 0);
+    function_starts_[&function - program_.functions.data()] = function_start_;
     jumps_.clear();
     emit_params(function);
     for (size_t b = 0; b < function.blocks.size(); b++) {
-      block_starts_[b] = out_.insns.size();
-      for (const ir::Inst& inst : function.blocks[b].insts) emit_inst(inst);
+      land_jumps(static_cast<int32_t>(b));
+      for (const ir::Inst& inst : function.blocks[b].insts) {
+        put_island_if_needed();
+        emit_inst(inst);
+      }
+      put_island_if_needed();
       emit_exit(function.blocks[b].exit, static_cast<int32_t>(b + 1));
     }
-  }
-
-  // False when a jump is too long.
-  bool resolve_jumps() {
-    for (const Jump& jump : jumps_) {
-      int64_t distance = static_cast<int64_t>(block_starts_[static_cast<size_t>(jump.block)]) -
-                         static_cast<int64_t>(jump.insn) - 1;
-      bpf::Insn& insn = out_.insns[jump.insn];
-      if (distance > INT16_MAX) return false;
-      insn.off = static_cast<int16_t>(distance);
-    }
-    return true;
+    CHECK(jumps_.empty());  // no jump goes backwards
   }
 
   void resolve_callbacks() {
     for (const auto& [insn, function] : callbacks_)
       out_.insns[insn].imm =
-          static_cast<int32_t>(out_.subprograms[static_cast<size_t>(function)].insn) -
-          static_cast<int32_t>(insn) - 1;
+          static_cast<int32_t>(function_starts_.at(function)) - static_cast<int32_t>(insn) - 1;
   }
 
  private:
@@ -156,6 +152,39 @@ class Emitter {
     size_t insn;
     int32_t block;
   };
+
+  void land(const Jump& jump) {
+    size_t distance = out_.insns.size() - jump.insn - 1;
+    CHECK(distance <= INT16_MAX);
+    out_.insns[jump.insn].off = static_cast<int16_t>(distance);
+  }
+
+  // The jumps to this block, which begins here.
+  void land_jumps(int32_t block) {
+    for (const Jump& jump : jumps_)
+      if (jump.block == block) land(jump);
+    std::erase_if(jumps_, [&](const Jump& jump) { return jump.block == block; });
+  }
+
+  // A jump reaches 32767 instructions. Those that come near it land on a row of jumps put in
+  // between, which go on from there:
+  //
+  //     goto over;  a: goto block 7;  b: goto block 9;  over: ...
+  void put_island_if_needed() {
+    if (jumps_.empty() || out_.insns.size() - jumps_.front().insn < kIslandDistance) return;
+    std::vector<Jump> waiting = std::exchange(jumps_, {});
+    size_t over = out_.insns.size();
+    put(BPF_JMP | BPF_JA, 0, 0, 0, 0);
+    while (!waiting.empty()) {
+      int32_t block = waiting.front().block;
+      for (const Jump& jump : waiting)
+        if (jump.block == block) land(jump);
+      std::erase_if(waiting, [&](const Jump& jump) { return jump.block == block; });
+      jumps_.push_back({out_.insns.size(), block});
+      put(BPF_JMP | BPF_JA, 0, 0, 0, 0);
+    }
+    land({over, 0});
+  }
 
   uint8_t phys(Reg reg) const {
     return static_cast<uint8_t>(allocation_->physical[static_cast<size_t>(reg)]);
@@ -404,8 +433,8 @@ class Emitter {
   Program& out_;
   const Allocation* allocation_ = nullptr;
   size_t function_start_ = 0;
-  std::vector<size_t> block_starts_;
-  std::vector<Jump> jumps_;
+  std::map<int64_t, size_t> function_starts_;
+  std::vector<Jump> jumps_;  // forward, not landed yet, oldest first
   std::vector<std::pair<uint32_t, int64_t>> callbacks_;
   Span span_;
 };
@@ -423,6 +452,20 @@ uint32_t total_stack(const ir::Program& program, const Frame& frame) {
   return deepest;
 }
 
+// The kernel refuses functions that nobody calls, such as the body of a loop that never runs.
+// A function comes after the one that passes it on.
+std::vector<bool> used_functions(const ir::Program& program) {
+  std::vector<bool> used(program.functions.size());
+  used[0] = true;
+  for (size_t f = 0; f < program.functions.size(); f++) {
+    if (!used[f]) continue;
+    for (const ir::Block& block : program.functions[f].blocks)
+      for (const ir::Inst& inst : block.insts)
+        if (inst.op == ir::Op::Callback) used[static_cast<size_t>(inst.imm)] = true;
+  }
+  return used;
+}
+
 Result<Program> try_generate(ir::Program program, uint32_t budget, uint32_t& scratch_size) {
   Frame frame = place_slots(program, budget);
   scratch_size = program.scratch_size;
@@ -434,11 +477,9 @@ Result<Program> try_generate(ir::Program program, uint32_t budget, uint32_t& scr
   Program out;
   out.name = program.name;
   Emitter emitter(program, frame, out);
-  for (size_t f = 0; f < program.functions.size(); f++) {
-    emitter.emit_function(program.functions[f], allocations[f]);
-    if (!emitter.resolve_jumps())
-      return Error{"this probe is too long: a jump would span more than 32767 instructions"};
-  }
+  std::vector<bool> used = used_functions(program);
+  for (size_t f = 0; f < program.functions.size(); f++)
+    if (used[f]) emitter.emit_function(program.functions[f], allocations[f]);
   emitter.resolve_callbacks();
   return out;
 }

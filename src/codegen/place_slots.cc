@@ -31,7 +31,10 @@ class Placer {
     frame_.homes.resize(program_.slots.size());
     choose_homes();
     program_.scratch_size = static_cast<uint32_t>(align_up(scratch_used_, 8));
-    for (ir::Function& function : program_.functions) rewrite(function);
+    for (ir::Function& function : program_.functions) {
+      rewrite(function);
+      shorten(function);
+    }
     return std::move(frame_);
   }
 
@@ -84,6 +87,34 @@ class Placer {
           inst.address.slot = -1;
         }
     insert_base(function, base);
+  }
+
+  // An instruction reaches 32 KiB from its base; what lies further away gets a base of its own.
+  static void shorten(ir::Function& function) {
+    auto is_far = [](const ir::Address& address) {
+      return address.base != ir::kNoReg &&
+             (address.offset < INT16_MIN || address.offset > INT16_MAX);
+    };
+    for (ir::Block& block : function.blocks) {
+      bool has_far = std::any_of(block.insts.begin(), block.insts.end(),
+                                 [&](const ir::Inst& inst) { return is_far(inst.address); });
+      if (!has_far) continue;
+      std::vector<ir::Inst> insts;
+      for (ir::Inst& inst : block.insts) {
+        if (is_far(inst.address)) {
+          ir::Reg near = function.registers++;
+          insts.push_back({.op = ir::Op::Alu,
+                           .alu = ir::Alu::Add,
+                           .dst = near,
+                           .a = ir::reg_operand(inst.address.base),
+                           .b = ir::imm_operand(inst.address.offset),
+                           .span = inst.span});
+          inst.address = {.base = near};
+        }
+        insts.push_back(std::move(inst));
+      }
+      block.insts = std::move(insts);
+    }
   }
 
   // Two blocks in front of the function: compute the CPU number, then the base.

@@ -11,14 +11,20 @@ namespace {
 
 class Cloner {
  public:
-  explicit Cloner(uint32_t& next_id) : next_id_(next_id) {}
+  explicit Cloner(uint32_t& next_id, std::vector<uint32_t>* origins = nullptr)
+      : next_id_(next_id), origins_(origins) {}
 
-  ExprPtr copy(const ExprPtr& expr) {
-    if (!expr) return nullptr;
+  ExprPtr copy(const ExprPtr& expr) { return expr ? copy(*expr) : nullptr; }
+
+  ExprPtr copy(const Expr& expr) {
     auto out = std::make_unique<Expr>();
     out->id = next_id_++;
-    out->span = expr->span;
-    std::visit([&](const auto& node) { out->node = copy(node); }, expr->node);
+    out->span = expr.span;
+    if (origins_) {
+      origins_->resize(next_id_);
+      origins_->back() = expr.id;
+    }
+    std::visit([&](const auto& node) { out->node = copy(node); }, expr.node);
     return out;
   }
 
@@ -89,23 +95,21 @@ class Cloner {
 
  private:
   uint32_t& next_id_;
+  std::vector<uint32_t>* origins_;
 };
 
 }  // namespace
 
 ExprPtr clone(const ExprPtr& expr, uint32_t& next_id) { return Cloner(next_id).copy(expr); }
 
-ExprPtr clone(const Expr& expr, uint32_t& next_id) {
-  auto out = std::make_unique<Expr>();
-  out->id = next_id++;
-  out->span = expr.span;
-  Cloner cloner(next_id);
-  std::visit([&](const auto& node) { out->node = cloner.copy(node); }, expr.node);
-  return out;
+ExprPtr clone(const Expr& expr, uint32_t& next_id, std::vector<uint32_t>* origins) {
+  return Cloner(next_id, origins).copy(expr);
 }
 
 Stmt clone(const Stmt& stmt, uint32_t& next_id) { return Cloner(next_id).copy(stmt); }
-Block clone(const Block& block, uint32_t& next_id) { return Cloner(next_id).copy(block); }
+Block clone(const Block& block, uint32_t& next_id, std::vector<uint32_t>* origins) {
+  return Cloner(next_id, origins).copy(block);
+}
 TypeSpec clone(const TypeSpec& type, uint32_t& next_id) { return Cloner(next_id).copy(type); }
 
 }  // namespace flowtap

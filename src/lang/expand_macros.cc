@@ -204,7 +204,9 @@ void Expander::expand_define(ExprPtr& e, const CDefine& define) {
   if (!is_within_limits(e->span)) return;
   Diagnostics ignored;
   uint32_t first_id = ast_.next_id;
-  ExprPtr value = parse_expression(define.text, define.span, ast_.next_id, ignored);
+  ParseOptions options;
+  options.is_builtin = [this](std::string_view name) { return find_define(std::string(name)); };
+  ExprPtr value = parse_expression(define.text, define.span, ast_.next_id, ignored, options);
   if (!value) {
     error(e->span, fmt::format("'{}' does not stand for an expression", define.name))
         .with_note(define.span, "it is defined here");

@@ -7,11 +7,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <optional>
 
 #include "base/text.h"
 #include "lang/c_constant.h"
 #include "lang/expand.h"
+#include "lang/number.h"
 #include "lang/raw_text.h"
 #include "lang/rewriter.h"
 
@@ -23,6 +26,18 @@ std::optional<int64_t> constant_value(const Expr& expr) {
   ConstantContext no_names;
   no_names.lookup = [](const std::string&) { return std::nullopt; };
   return evaluate_constant(expr, no_names);
+}
+
+// Any form of literal is a number here, durations such as 10ms too.
+std::optional<int64_t> number_in(const std::string& text) {
+  if (std::optional<int64_t> number = parse_number(text)) return number;
+  auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  bool is_word = !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) &&
+                 std::all_of(text.begin(), text.end(), is_part);
+  if (!is_word) return std::nullopt;
+  Number number = read_number(text);
+  if (!number.error.empty()) return std::nullopt;
+  return static_cast<int64_t>(number.value);
 }
 
 class ParameterExpander : public Rewriter {
@@ -91,7 +106,7 @@ bool ParameterExpander::take_tail(Expr& e, bool even_if_number) {
   std::optional<int64_t> skipped = constant_value(*sum->right);
   if (!skipped || *skipped < 0) return false;
   const std::string* given = find(parameter->number);
-  bool is_text = even_if_number || (given && !parse_number(*given));
+  bool is_text = even_if_number || (given && !number_in(*given));
   if (!is_text) return false;
 
   const std::string& text = text_of(parameter->number, sum->left->span, "\"\"");
@@ -112,7 +127,7 @@ void ParameterExpander::take_value(Expr& e) {
     return;
   }
   const std::string& text = text_of(number, e.span, "0");
-  std::optional<int64_t> value = text.empty() ? 0 : parse_number(text);
+  std::optional<int64_t> value = text.empty() ? 0 : number_in(text);
   if (!value) {
     e.node = StringLiteral{text};
   } else if (text.starts_with('-')) {

@@ -16,7 +16,10 @@ Value Lowering::lower(const Expr& expr) {
   Type type = type_of(expr);
   if (known.value && is_scalar(type)) return scalar(type, imm(*known.value));
   if (known.text && is(type, Kind::String)) return text_value(*known.text);
-  if (std::optional<Location> location = location_of(expr)) return read(*location);
+  if (std::optional<Location> location = location_of(expr)) {
+    b().set_span(expr.span);
+    return read(*location);
+  }
   if (auto* n = std::get_if<Member>(&expr.node)) {
     const Field* field = find_field(instance_.args, n->name);
     return scalar(
@@ -105,13 +108,21 @@ Value Lowering::lower_unary(const Expr& expr, const Unary& node) {
         Address key = access->key ? lower_key(image_.checked().maps[static_cast<size_t>(number)],
                                               *access->key)
                                   : Address{};
-        return scalar(type, reg(lookup(number, key)));
+        return scalar(type, as_number(reg(lookup(number, key))));
       }
       int variable = info(*node.operand).variable;
-      return scalar(type, reg(b().address_of(variable_address(variable))));
+      return scalar(type, as_number(reg(b().address_of(variable_address(variable)))));
     }
     default: UNREACHABLE("a dereference is a location");
   }
+}
+
+// An address the verifier knows may not be masked, compared or put into a map and read back. It
+// forgets what it knows once the address has passed through scratch memory.
+ir::Operand Lowering::as_number(Operand pointer) {
+  Address cell = ir::in_slot(b().new_slot(8, ir::Place::Scratch));
+  b().store(cell, 8, pointer);
+  return reg(b().load(cell, 8));
 }
 
 bool Lowering::compares_signed(const Expr& left, const Expr& right) const {
@@ -171,9 +182,23 @@ Value Lowering::lower_binary(const Expr& expr, const Binary& node) {
   if (is(left, Kind::Pointer) || is(right, Kind::Pointer))
     return lower_pointer_arithmetic(expr, node);
   Operand a = lower_scalar(*node.left);
-  Operand c = lower_scalar(*node.right);
+  Operand c;
+  a = keep_during(a, [&] { c = lower_scalar(*node.right); });
   b().set_span(expr.span);
   return lower_arithmetic(node.op, type_of(expr), a, c);
+}
+
+// Does `work` while `value` waits: in a register, or deep inside an expression in a slot, since
+// there are few registers and the stack that spills them is small.
+ir::Operand Lowering::keep_during(Operand value, const std::function<void()>& work) {
+  constexpr int kMostInRegisters = 16;
+  bool goes_to_memory = depth_ >= kMostInRegisters && !value.is_imm();
+  Address cell = goes_to_memory ? temp(8) : Address{};
+  if (goes_to_memory) b().store(cell, 8, value);
+  depth_++;
+  work();
+  depth_--;
+  return goes_to_memory ? reg(b().load(cell, 8)) : value;
 }
 
 Value Lowering::lower_arithmetic(BinaryOp op, const Type& type, Operand a, Operand c) {

@@ -39,7 +39,7 @@ static bool wants_no_prealloc(const MapDef& map) {
 void ImageBuilder::add_script_map(const MapInfo& info) {
   MapDef map{.name = info.name, .is_script_map = true};
   bool per_cpu = is_aggregation(info.value);
-  map.value = info.value;
+  map.value = checked_.types->complete_all(info.value);
   map.value_size = static_cast<uint32_t>(std::max<uint64_t>(8, align_up(info.value->size, 8)));
   if (info.is_scalar != false) {
     map.type = per_cpu ? MapType::PercpuArray : MapType::Array;
@@ -49,7 +49,7 @@ void ImageBuilder::add_script_map(const MapInfo& info) {
     bool is_lru = info.decl && (info.decl->type == "lruhash" || info.decl->type == "percpulruhash");
     map.type = per_cpu ? (is_lru ? MapType::PercpuLruHash : MapType::PercpuHash)
                        : (is_lru ? MapType::LruHash : MapType::Hash);
-    map.key = info.key;
+    map.key = checked_.types->complete_all(info.key);
     map.key_size = std::max(1u, info.key->size);
     map.max_entries =
         static_cast<uint32_t>(info.decl ? info.decl->entries : checked_.config.max_map_keys);
@@ -117,6 +117,7 @@ int ImageBuilder::constant_table(const std::string& name, const std::string& byt
 }
 
 int ImageBuilder::add_event(Event event) {
+  for (Field& arg : event.args) arg.type = checked_.types->complete_all(arg.type);
   image_.events.push_back(std::move(event));
   return static_cast<int>(image_.events.size() - 1);
 }

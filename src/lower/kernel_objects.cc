@@ -61,13 +61,14 @@ Value Lowering::lower_container_of(const Expr& expr, const std::vector<ExprPtr>&
 // --- config
 void Lowering::lower_config(Address to, const Type& type) {
   zero(to, type->size);
-  for (const SettingValue& setting : list_settings(image_.checked().config)) {
-    const Field* field = find_field(type, setting.name);
+  for (const std::string& key : config_keys()) {
+    ConfigValue value = *config_value(image_.checked().config, key);
+    const Field* field = find_field(type, key);
     if (!field) continue;
-    if (setting.text)
-      store_text(to + field->offset, field->type->size, *setting.text);
+    if (value.number)
+      b().store(to + field->offset, field->type->size, imm(*value.number));
     else
-      b().store(to + field->offset, field->type->size, imm(setting.number));
+      store_text(to + field->offset, field->type->size, value.text);
   }
 }
 

@@ -23,7 +23,7 @@ void Lowering::run() {
   b().set_span(instance_.span);
   start_program();
   filter_by_pid();
-  skip_end_of_iteration();
+  skip_end_of_iterator();
   if (instance_.predicate) {
     int32_t go_on = b().new_block(), leave = b().new_block();
     lower_condition(*instance_.predicate, go_on, leave);
@@ -39,20 +39,33 @@ void Lowering::run() {
 // its stack:  | context | return flag | captured variables ... |
 void Lowering::start_program() {
   ctx_ = b().param(0);
-  for (size_t v = instance_.first_variable; v < instance_.end_variable; v++) {
-    const VariableInfo& variable = image_.checked().variables[v];
-    if (variable.is_captured && is_scalar(variable.type))
-      homes_[static_cast<int>(v)].cell = frame_cells_++;
-  }
+  for (size_t v = instance_.first_variable; v < instance_.end_variable; v++)
+    choose_home(static_cast<int>(v));
   for (const auto& [stmt, variable] : instance_.declares)
     if (std::holds_alternative<ForRange>(stmt->node)) homes_[variable].start_cell = frame_cells_++;
-  if (instance_.functions > 1 || frame_cells_ > 2) {
+  if (instance_.functions > 1 || frame_cells_ > kFirstCell) {
     frame_slot_ = b().new_slot(static_cast<uint32_t>(frame_cells_) * 8, ir::Place::Stack);
     b().store(ir::in_slot(frame_slot_), 8, reg(ctx_));
     for (int cell = 1; cell < frame_cells_; cell++)
       b().store(ir::in_slot(frame_slot_, cell * 8), 8, imm(0));
   }
   zero_variables(0);
+}
+
+// Few programs have so many variables that registers and stack cannot hold them; the rest of
+// those lies in slots, which may be put elsewhere.
+void Lowering::choose_home(int number) {
+  constexpr int kMostInFrame = 24, kMostInRegisters = 32;
+  const VariableInfo& variable = image_.checked().variables[static_cast<size_t>(number)];
+  if (!is_scalar(variable.type) || variable.is_merged) return;
+  bool can_move = variable.type->space != AddressSpace::Context;
+  Home& home = homes_[number];
+  if (variable.is_captured && (frame_cells_ < kMostInFrame || !can_move))
+    home.cell = frame_cells_++;
+  else if (variable.is_captured)
+    home.slot = b().new_slot(8, ir::Place::Scratch);
+  else if (++in_registers_ > kMostInRegisters && can_move)
+    home.slot = b().new_slot(8);
 }
 
 void Lowering::zero_variables(int function) {
@@ -64,21 +77,6 @@ void Lowering::zero_variables(int function) {
   }
 }
 
-// An iterator calls once more when it is through, with no object: nothing a script waits for.
-void Lowering::skip_end_of_iteration() {
-  if (instance_.kind != ProbeKind::Iter) return;
-  for (const Field& field : instance_.args->fields) {
-    if (field.name == "meta" || !is(field.type, Kind::Pointer)) continue;
-    int32_t go_on = b().new_block(), leave = b().new_block();
-    Reg object = b().load(ir::at(ctx_, static_cast<int32_t>(field.offset)), 8);
-    b().branch(ir::Compare::Ne, reg(object), imm(0), go_on, leave);
-    b().start(leave);
-    b().ret(imm(0));
-    b().start(go_on);
-    return;  // the first pointer is the object, others may be missing by right
-  }
-}
-
 void Lowering::filter_by_pid() {
   if (!image_.options().pid || !probe_row(instance_.kind).has(kFilteredByPid)) return;
   int32_t go_on = b().new_block(), leave = b().new_block();
@@ -87,6 +85,21 @@ void Lowering::filter_by_pid() {
   b().start(leave);
   b().ret(imm(0));
   b().start(go_on);
+}
+
+// After the last object the kernel calls once more, with a null pointer in its place.
+void Lowering::skip_end_of_iterator() {
+  if (instance_.kind != ProbeKind::Iter) return;
+  for (const Field& field : instance_.args->fields) {
+    if (!is(field.type, Kind::Pointer) || field.name == "meta") continue;
+    int32_t go_on = b().new_block(), leave = b().new_block();
+    Reg object = b().load(ir::at(ctx_, static_cast<int32_t>(field.offset)), 8);
+    b().branch(ir::Compare::Ne, reg(object), imm(0), go_on, leave);
+    b().start(leave);
+    b().ret(imm(0));
+    b().start(go_on);
+    return;
+  }
 }
 
 void Lowering::lower_block(const Block& block) {

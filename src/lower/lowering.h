@@ -42,9 +42,10 @@ class Lowering {
 
   // --- the program as a whole (lower.cc) ---
   void start_program();
+  void choose_home(int variable);
   void zero_variables(int function);
   void filter_by_pid();
-  void skip_end_of_iteration();
+  void skip_end_of_iterator();
   void lower_block(const Block& block);
   ir::Builder& b() { return *builder_; }
   const ExprInfo& info(const Expr& expr) const { return image_.checked().of(expr); }
@@ -73,6 +74,7 @@ class Lowering {
   // --- variables (variables.cc) ---
   void store_variable(int variable, const Expr& value);
   void store_variable(int variable, const Value& value);
+  void store_cell(int cell, Operand value, bool is_number);
   void zero_variable(int variable);
   Value load_variable(int variable);
   Address variable_address(int variable);
@@ -84,6 +86,7 @@ class Lowering {
   void lower_into(const Expr& expr, Address to, const Type& type);
   Value lower_unary(const Expr& expr, const Unary& node);
   Value lower_binary(const Expr& expr, const Binary& node);
+  Operand keep_during(Operand value, const std::function<void()>& work);
   Value lower_arithmetic(BinaryOp op, const Type& type, Operand left, Operand right);
   Operand lower_division(bool is_modulo, bool is_signed, Operand left, Operand right);
   Value lower_pointer_arithmetic(const Expr& expr, const Binary& node);
@@ -96,6 +99,7 @@ class Lowering {
                      const std::function<void(const std::function<void(const Expr&)>&)>& then,
                      const std::function<void(const std::function<void(const Expr&)>&)>& otherwise);
   ir::Compare comparison(const Binary& node) const;
+  Operand as_number(Operand pointer);
   bool compares_signed(const Expr& left, const Expr& right) const;
   std::optional<Location> location_of(const Expr& expr);
   std::optional<Location> member_location(const Expr& expr, const Member& node);
@@ -217,7 +221,7 @@ class Lowering {
 
   struct Home {
     Reg reg = ir::kNoReg;  // scalars used in one function only
-    int32_t slot = -1;     // values in memory
+    int32_t slot = -1;     // values in memory; scalars too, when there are very many
     int cell = -1;         // captured scalars: word in the frame
     int start_cell = -1;   // variables of range loops: word with the first index
   };
@@ -227,11 +231,14 @@ class Lowering {
   Program& out_;
   ir::Program& program_;
   std::unique_ptr<ir::Builder> builder_;
-  Reg ctx_ = ir::kNoReg;         // in the program itself
-  Reg frame_base_ = ir::kNoReg;  // in callbacks: address of the program's frame
-  int32_t frame_slot_ = -1;      // words: context, return flag, captured variables
-  int frame_cells_ = 2;
+  Reg ctx_ = ir::kNoReg;                // in the program itself
+  Reg frame_base_ = ir::kNoReg;         // in callbacks: address of the program's frame
+  int32_t frame_slot_ = -1;             // words: context, return flag, captured variables
+  static constexpr int kFirstCell = 2;  // after the context and the return flag
+  int frame_cells_ = kFirstCell;
   bool in_callback_ = false;
+  int in_registers_ = 0;  // scalar variables that got a register
+  int depth_ = 0;         // of operators whose left side waits for the right one
   std::map<int, Home> homes_;
   // Slots for temporary values, free again when their statement is over.
   struct Temp {

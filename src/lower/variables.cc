@@ -24,11 +24,20 @@ ir::Address Lowering::variable_address(int variable) {
   return ir::in_slot(home.slot);
 }
 
+// The verifier runs a loop body again until nothing it knows changes. A counter it can follow
+// would change in every round: writing its last byte apart makes it forget the number.
+void Lowering::store_cell(int cell, Operand value, bool is_number) {
+  Address to = frame_cell(cell);
+  b().store(to, 8, value);
+  if (in_callback_ && is_number) b().store(to + 7, 1, reg(b().alu(ir::Alu::Shr, value, imm(56))));
+}
+
 void Lowering::store_variable(int variable, const Value& value) {
   const Type& type = image_.checked().variables[static_cast<size_t>(variable)].type;
   Home& home = homes_[variable];
   if (!is_scalar(type)) return store(value, variable_address(variable), type);
-  if (home.cell >= 0) return b().store(frame_cell(home.cell), 8, value.operand);
+  if (home.cell >= 0) return store_cell(home.cell, value.operand, is_integer(type));
+  if (home.slot >= 0) return b().store(ir::in_slot(home.slot), 8, value.operand);
   if (home.reg == ir::kNoReg) home.reg = b().new_reg();
   b().assign(home.reg, value.operand);
 }
@@ -55,6 +64,7 @@ Value Lowering::load_variable(int variable) {
   Home& home = homes_[variable];
   if (!is_scalar(type)) return memory(type, variable_address(variable));
   if (home.cell >= 0) return scalar(type, reg(b().load(frame_cell(home.cell), 8)));
+  if (home.slot >= 0) return scalar(type, reg(b().load(ir::in_slot(home.slot), 8)));
   // A copy: the variable may change before this value is used, as in `$x++ + $x`.
   return scalar(type, reg(b().move(reg(home.reg))));
 }

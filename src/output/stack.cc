@@ -42,7 +42,7 @@ struct StackPrinter {
 };
 
 void StackPrinter::name(const std::optional<Symbol>& symbol, uint64_t address) const {
-  if (symbol)
+  if (symbol && !symbol->name.empty())  // of a stripped binary only the file is known
     fmt::format_to(std::back_inserter(out), "{}+{}", symbol->name, symbol->offset);
   else
     fmt::format_to(std::back_inserter(out), "{:#x}", address);
@@ -57,10 +57,12 @@ void StackPrinter::perf_frame(uint64_t address) const {
   std::optional<Symbol> symbol = symbol_of(address);
   fmt::format_to(std::back_inserter(out), "\t{:x} ", address);
   name(symbol, address);
-  if (!symbol)
-    out += " ([unknown])";
-  else if (!symbol->module.empty())
-    out.append(" (").append(symbol->module).append(")");
+  // Every frame names its file: readers of this format drop those that do not.
+  std::string_view module = !symbol                   ? "[unknown]"
+                            : !symbol->module.empty() ? std::string_view(symbol->module)
+                            : is(type, Kind::KStack)  ? "[kernel.kallsyms]"
+                                                      : "[unknown]";
+  out.append(" (").append(module).append(")");
 }
 
 void StackPrinter::build_id_frame(const BuildIdFrame& frame) const {
@@ -104,7 +106,7 @@ void append_symbol(std::string& out, const Type& type, Bytes bytes, const ValueC
       is(type, Kind::KSym)
           ? context.symbolizer.kernel_symbol(address)
           : context.symbolizer.user_symbol(load<uint32_t>(bytes, kUSymPid), address);
-  if (symbol)
+  if (symbol && !symbol->name.empty())
     out += symbol->name;
   else if (address == 0)
     out += '0';

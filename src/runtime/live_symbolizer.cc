@@ -35,6 +35,12 @@ int64_t distance_to_realtime(clockid_t clock) {
   return distance;
 }
 
+// TAI and the wall clock differ by leap seconds; the rest is the error of measuring.
+int64_t whole_seconds(int64_t ns) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  return (ns + (ns < 0 ? -kSecond / 2 : kSecond / 2)) / kSecond * kSecond;
+}
+
 constexpr size_t kMostDemangled = 100000;
 
 }  // namespace
@@ -44,7 +50,7 @@ LiveSymbolizer::LiveSymbolizer(Options options)
     : options_(std::move(options)),
       from_boot_(distance_to_realtime(CLOCK_BOOTTIME)),
       from_monotonic_(distance_to_realtime(CLOCK_MONOTONIC)),
-      from_tai_(distance_to_realtime(CLOCK_TAI)) {}
+      from_tai_(whole_seconds(distance_to_realtime(CLOCK_TAI))) {}
 
 std::optional<Symbol> LiveSymbolizer::kernel_symbol(uint64_t address) {
   std::optional<KernelSymbol> found = kernel_.find(address);

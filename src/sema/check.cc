@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "builtins/probes.h"
 #include "lang/clone.h"
+#include "lang/expand.h"
 #include "lang/walk.h"
 #include "sema/attach.h"
 #include "sema/checked.h"
@@ -42,7 +43,8 @@ class Checker {
     for (auto& instance : program_.instances)
       resolve_names(*instance, ast_, program_, diagnostics_);
     if (diagnostics_.has_errors()) return std::move(program_);
-    Inferrer(program_, target_, *program_.types, options_, diagnostics_).run();
+    Inferrer(program_, ast_, target_, options_, diagnostics_).run();
+    check_unused_maps();
     check_options();
     return std::move(program_);
   }
@@ -123,8 +125,9 @@ class Checker {
     instance->kind = point.kind;
     instance->span = probe.span;
     if (!describe_context(*instance, point)) return nullptr;
-    if (probe.predicate) instance->predicate = clone(*probe.predicate, ast_.next_id);
-    instance->body = clone(probe.body, ast_.next_id);
+    if (probe.predicate)
+      instance->predicate = clone(*probe.predicate, ast_.next_id, &program_.origins);
+    instance->body = clone(probe.body, ast_.next_id, &program_.origins);
     program_.instances.push_back(std::move(instance));
     return program_.instances.back().get();
   }
@@ -160,6 +163,12 @@ class Checker {
     return false;
   }
 
+  bool skip(const AttachPoint& point, const Error& error) {
+    if (program_.config.missing_probes == MissingProbes::Warn)
+      diagnostics_.warning(point.span, error.message() + "; skipping it");
+    return false;
+  }
+
   // Pointers that system calls take point to user memory.
   bool describe_tracepoint(Instance& instance, const AttachPoint& point) {
     Result<TracepointFormat> format = target_.tracepoint(point.target, point.function);
@@ -174,6 +183,7 @@ class Checker {
 
   bool describe_typed(Instance& instance, const AttachPoint& point,
                       const Result<FunctionSignature>& signature) {
+    if (!signature.ok() && options_.allows_missing) return skip(point, signature.error());
     if (!signature.ok()) return report(point, signature.error());
     instance.args = args_type(signature->args);
     instance.result = signature->result;
@@ -218,14 +228,36 @@ class Checker {
     }
   }
 
+  void check_unused_maps() {
+    for (const MapDecl& decl : ast_.map_decls) {
+      bool is_used = std::any_of(program_.maps.begin(), program_.maps.end(),
+                                 [&](const MapInfo& map) { return map.name == decl.name; });
+      if (!is_used)
+        diagnostics_.warning(decl.span, fmt::format("map '{}' is never used", decl.name));
+    }
+  }
+
+  // What `-- --help` asks for.
+  std::string describe_options() const {
+    std::string out = "the options of this script are";
+    for (const ScriptOption& option : program_.options)
+      out += fmt::format("\n  --{}{}{}", option.name, option.description.empty() ? "" : ": ",
+                         option.description);
+    return program_.options.empty() ? "this script has no options" : out;
+  }
+
   void check_options() {
     if (diagnostics_.has_errors()) return;
     std::vector<std::string> known;
     for (const ScriptOption& option : program_.options) known.push_back(option.name);
     for (const auto& [name, value] : options_.named) {
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      if (name == "help") {
+        diagnostics_.error(kNowhere, describe_options());
+        continue;
+      }
       Diagnostic& report =
-          diagnostics_.error({}, fmt::format("the script has no option --{}", name));
+          diagnostics_.error(kNowhere, fmt::format("the script has no option --{}", name));
       if (!known.empty())
         report.with_hint(fmt::format("its options are: --{}", fmt::join(known, ", --")));
     }
@@ -250,7 +282,7 @@ CheckedProgram check(Ast& ast, const CDeclarations& declarations, const Target& 
 std::string print_types(const CheckedProgram& program) {
   std::string out;
   for (const VariableInfo& variable : program.variables)
-    out += fmt::format("${}: {}\n", variable.name, type_name(variable.type));
+    out += fmt::format("${}: {}\n", written_name(variable.name), type_name(variable.type));
   for (const MapInfo& map : program.maps) {
     std::string key = map.is_scalar == true ? "" : fmt::format("[{}]", type_name(map.key));
     out += fmt::format("{}{}: {}\n", map.name, key, type_name(map.value));

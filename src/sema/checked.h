@@ -87,6 +87,8 @@ struct CheckedProgram {
   std::vector<VariableInfo> variables;
   std::vector<MapInfo> maps;
   std::vector<ScriptOption> options;
+  // Per Expr::id: the expression of the script that it is a copy of.
+  std::vector<uint32_t> origins;
 
   const ExprInfo& of(const Expr& expr) const { return info[expr.id]; }
 };

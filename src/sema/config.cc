@@ -140,31 +140,6 @@ struct Assigner {
   }
 };
 
-// The other way round, for scripts that read their settings.
-struct Reader {
-  const Config& config;
-  SettingValue& out;
-
-  void operator()(BoolField field) const { out.is_bool = true, out.number = config.*field; }
-  void operator()(NumberField field) const { out.number = static_cast<int64_t>(config.*field); }
-  void operator()(TextField field) const { out.text = config.*field; }
-  void operator()(UnstableField field) const { word(config.*field, {"enable", "warn", "error"}); }
-  void operator()(MissingProbes Config::*field) const {
-    word(config.*field, {"error", "warn", "ignore"});
-  }
-  void operator()(StackMode Config::*field) const {
-    word(config.*field, {"bpftrace", "perf", "raw", "build_id"});
-  }
-  void operator()(UserSymbolCache Config::*field) const {
-    word(config.*field, {"PER_PID", "PER_PROGRAM", "NONE"});
-  }
-
-  template <typename E>  // any of the enumerations above, whose values count from 0
-  void word(E value, std::initializer_list<const char*> names) const {
-    out.text = names.begin()[static_cast<size_t>(value)];
-  }
-};
-
 const Setting* find_setting(std::string_view key) {
   for (const Setting& setting : kSettings)
     if (key == setting.key) return &setting;
@@ -179,9 +154,7 @@ std::string normal_key(std::string_view key) {
 }
 
 std::optional<std::string> nearest_setting(std::string_view key) {
-  std::vector<std::string> keys;
-  for (const Setting& setting : kSettings) keys.emplace_back(setting.key);
-  return nearest(key, keys);
+  return nearest(key, config_keys());
 }
 
 void apply(Config& config, const ConfigEntry& entry, Diagnostics& diagnostics) {
@@ -226,14 +199,45 @@ std::optional<StackMode> parse_stack_mode(std::string_view text) {
   return std::nullopt;
 }
 
-std::vector<SettingValue> list_settings(const Config& config) {
-  std::vector<SettingValue> out;
-  for (const Setting& setting : kSettings) {
-    SettingValue& value = out.emplace_back();
-    value.name = setting.key;
-    std::visit(Reader{config, value}, setting.field);
+// One value as a script reads it: numbers and bools as they are, all else as words.
+struct Reader {
+  const Config& config;
+
+  ConfigValue operator()(BoolField field) const {
+    return {.number = config.*field, .is_bool = true, .text = {}};
   }
-  return out;
+  ConfigValue operator()(NumberField field) const {
+    return {.number = static_cast<int64_t>(config.*field), .text = {}};
+  }
+  ConfigValue operator()(TextField field) const { return {.text = config.*field}; }
+  ConfigValue operator()(UnstableField field) const {
+    constexpr const char* kWords[] = {"enable", "warn", "error"};
+    return {.text = kWords[static_cast<size_t>(config.*field)]};
+  }
+  ConfigValue operator()(MissingProbes Config::*field) const {
+    constexpr const char* kWords[] = {"error", "warn", "ignore"};
+    return {.text = kWords[static_cast<size_t>(config.*field)]};
+  }
+  ConfigValue operator()(StackMode Config::*field) const {
+    constexpr const char* kWords[] = {"bpftrace", "perf", "raw", "build_id"};
+    return {.text = kWords[static_cast<size_t>(config.*field)]};
+  }
+  ConfigValue operator()(UserSymbolCache Config::*field) const {
+    constexpr const char* kWords[] = {"PER_PID", "PER_PROGRAM", "NONE"};
+    return {.text = kWords[static_cast<size_t>(config.*field)]};
+  }
+};
+
+std::optional<ConfigValue> config_value(const Config& config, std::string_view key) {
+  const Setting* setting = find_setting(key);
+  if (!setting) return std::nullopt;
+  return std::visit(Reader{config}, setting->field);
+}
+
+std::vector<std::string> config_keys() {
+  std::vector<std::string> keys;
+  for (const Setting& setting : kSettings) keys.emplace_back(setting.key);
+  return keys;
 }
 
 Config read_config(const Ast& ast, const Environment& environment, Diagnostics& diagnostics) {
@@ -246,13 +250,13 @@ Config read_config(const Ast& ast, const Environment& environment, Diagnostics& 
       if (!value) continue;
       std::string expected = std::visit(Assigner{config, *value}, setting.field);
       if (!expected.empty())
-        diagnostics.error({}, fmt::format("environment variable {} takes {}, found '{}'", name,
-                                          expected, *value));
+        diagnostics.error(kNowhere, fmt::format("environment variable {} takes {}, found '{}'",
+                                                name, expected, *value));
     }
   }
   if (config.max_strlen < 1 || config.max_strlen > 1'000'000)
     diagnostics.error(
-        {}, fmt::format("'max_strlen' must be 1 to 1000000, found {}", config.max_strlen));
+        kNowhere, fmt::format("'max_strlen' must be 1 to 1000000, found {}", config.max_strlen));
   return config;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lang/ast.h"
@@ -42,19 +43,19 @@ struct Config {
   Unstable unstable_typeinfo = Unstable::Error;
 };
 
-// One setting as the script reads it: config.max_strlen.
-struct SettingValue {
-  std::string name;
-  int64_t number = 0;
-  bool is_bool = false;
-  std::optional<std::string> text;  // settings that are words
-};
-std::vector<SettingValue> list_settings(const Config& config);
-
 // The value of an environment variable, by its name; injected so that sema reads no environment.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
 Config read_config(const Ast& ast, const Environment& environment, Diagnostics& diagnostics);
+
+// A setting as `config.name` gives it to a script.
+struct ConfigValue {
+  std::optional<int64_t> number;
+  bool is_bool = false;
+  std::string text;  // when it is no number
+};
+std::optional<ConfigValue> config_value(const Config& config, std::string_view key);
+std::vector<std::string> config_keys();
 
 std::optional<StackMode> parse_stack_mode(std::string_view text);
 

@@ -5,15 +5,23 @@
 #include <fmt/format.h>
 
 #include "builtins/probes.h"
+#include "lang/expand.h"
 
 namespace flowtap {
 
 Diagnostic& Inferrer::error(Span span, std::string message) {
-  return (is_last_walk_ ? diagnostics_ : silent_).error(span, std::move(message));
+  return report((is_last_walk_ ? diagnostics_ : silent_).error(span, std::move(message)));
 }
 
 Diagnostic& Inferrer::warning(Span span, std::string message) {
-  return (is_last_walk_ ? diagnostics_ : silent_).warning(span, std::move(message));
+  return report((is_last_walk_ ? diagnostics_ : silent_).warning(span, std::move(message)));
+}
+
+// Says where the macros were used that a mistake came from.
+Diagnostic& Inferrer::report(Diagnostic& diagnostic) {
+  if (is_last_walk_ && current_ < program_.origins.size())
+    add_expansion_notes(diagnostic, ast_, program_.origins[current_]);
+  return diagnostic;
 }
 
 void Inferrer::run() {
@@ -41,6 +49,12 @@ void Inferrer::infer_instance(Instance& instance) {
   infer_block(instance.body);
 }
 
+bool Inferrer::is_exit(const Stmt& stmt) {
+  const ExprStmt* call = std::get_if<ExprStmt>(&stmt.node);
+  const Builtin* builtin = call ? info(*call->expr).builtin : nullptr;
+  return builtin && builtin->id == Fn::Exit;
+}
+
 void Inferrer::infer_block(const Block& block) {
   bool left = false;
   for (const StmtPtr& stmt : block.stmts) {
@@ -51,7 +65,7 @@ void Inferrer::infer_block(const Block& block) {
     infer_stmt(*stmt);
     left |= std::holds_alternative<Return>(stmt->node) ||
             std::holds_alternative<Break>(stmt->node) ||
-            std::holds_alternative<Continue>(stmt->node);
+            std::holds_alternative<Continue>(stmt->node) || is_exit(*stmt);
   }
   if (block.result) infer(*block.result);
 }
@@ -59,6 +73,7 @@ void Inferrer::infer_block(const Block& block) {
 void Inferrer::infer_stmt(const Stmt& stmt) {
   if (auto* n = std::get_if<ExprStmt>(&stmt.node)) {
     infer(*n->expr);
+    current_ = n->expr->id;
     const Builtin* builtin = info(*n->expr).builtin;
     bool is_step = std::holds_alternative<Increment>(n->expr->node);
     bool is_block = std::holds_alternative<BlockExpr>(n->expr->node) ||
@@ -73,7 +88,8 @@ void Inferrer::infer_stmt(const Stmt& stmt) {
   } else if (auto* n = std::get_if<If>(&stmt.node)) {
     infer_branches(*n->condition, n->then, n->otherwise, n->is_comptime);
   } else if (auto* n = std::get_if<While>(&stmt.node)) {
-    warning(stmt.span, "'while' is old style").with_hint("prefer 'for ($i : 0..n) { ... }'");
+    Span word{stmt.span.file, stmt.span.begin, stmt.span.begin + 5};
+    warning(word, "'while' is old style").with_hint("prefer 'for ($i : 0..n) { ... }'");
     loop_depth_++;
     infer_condition(*n->condition);
     infer_block(n->body);
@@ -143,8 +159,13 @@ void Inferrer::infer_for_map(const Stmt& stmt, const ForMap& loop) {
         .with_hint("write 'for ($kv : @map)' or 'for ($i : 0..10)'");
     return;
   }
-  MapInfo& map = use_map(*loop.map, true);
-  if (map.is_scalar == true) return;
+  MapInfo& map = program_.maps[static_cast<size_t>(info(*loop.map).map)];
+  if (map.is_scalar == true) {
+    error(loop.map->span, fmt::format("'{}' has no keys, so no loop can go over it", map.name))
+        .with_note(map.span, "first used here");
+    return;
+  }
+  use_map(*loop.map, true);
   Type key = map.key, value = readable(map.value);
   if (!is(key, Kind::Unknown) && !is(value, Kind::Unknown)) {
     if (is_aggregation(value))
@@ -160,6 +181,7 @@ void Inferrer::infer_for_map(const Stmt& stmt, const ForMap& loop) {
 }
 
 void Inferrer::infer_let(const Stmt& stmt, const Let& let) {
+  if (let.value) current_ = let.value->id;
   int variable = instance_->declares.at(&stmt);
   VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
   if (let.has_type) {
@@ -173,6 +195,7 @@ void Inferrer::infer_let(const Stmt& stmt, const Let& let) {
 }
 
 void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
+  current_ = assign.value->id;
   if (!assign.target) {
     infer(*assign.value);
     return;
@@ -186,7 +209,7 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
     if (variable < 0) return;
     if (assign.is_compound) {
       Type have = program_.variables[static_cast<size_t>(variable)].type;
-      if (is_integer(have))
+      if (check_compound(stmt, assign, have) && is_integer(have))
         assign_variable_type(
             variable, {int_type(8, have->is_signed || assign.op == BinaryOp::Subtract)}, stmt.span);
     } else {
@@ -205,8 +228,9 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
   const ExprInfo& value = info(*assign.value);
   bool is_direct = value.builtin && value.builtin->has(kAggregation);
   if (!is_direct && is_aggregation(value.type) && !is_integer(readable(value.type))) {
-    error(assign.value->span, fmt::format("a '{}' value cannot be copied from one map to another",
-                                          type_name(value.type)));
+    error(assign.value->span,
+          fmt::format("values of type '{}' cannot be copied from one map to another",
+                      type_name(value.type)));
     return;
   }
   if (is(value.type, Kind::None)) {
@@ -214,6 +238,7 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
     return;
   }
   if (assign.is_compound) {
+    if (!check_compound(stmt, assign, map.value)) return;
     bool is_signed =
         assign.op == BinaryOp::Subtract || !is(map.value, Kind::Int) || map.value->is_signed;
     Type result = is(map.value, Kind::Pointer)
@@ -228,20 +253,39 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
   info(*assign.target).type = map.value;
 }
 
-// Whether an integer type holds this very value, whatever type a literal of it would get.
-static bool literal_fits(int64_t value, const Type& type, const Type& into) {
-  uint32_t bits = is(into, Kind::Bool) ? 1 : into->size * 8 - (into->is_signed ? 1 : 0);
-  bool is_negative = value < 0 && type->is_signed;
-  if (is_negative) return into->is_signed && value >= -(int64_t{1} << (bits - 1)) * 2;
-  return bits >= 64 || static_cast<uint64_t>(value) >> bits == 0;
+static std::string integer_text(int64_t value, const Type& type) {
+  return type->is_signed ? fmt::format("{}", value)
+                         : fmt::format("{}", static_cast<uint64_t>(value));
+}
+
+// Does the constant fit an integer type without being cut?
+static bool fits_in(int64_t value, bool is_huge, const Type& type) {
+  if (is(type, Kind::Bool)) return value == 0 || value == 1;
+  if (type->size >= 8) return type->is_signed ? !is_huge : is_huge || value >= 0;
+  int bits = static_cast<int>(type->size) * 8;
+  int64_t low = type->is_signed ? -(int64_t{1} << (bits - 1)) : 0;
+  int64_t high = (int64_t{1} << (type->is_signed ? bits - 1 : bits)) - 1;
+  return !is_huge && value >= low && value <= high;
+}
+
+// A declared type never widens: constants must fit it, all else must be as narrow.
+bool Inferrer::can_hold(const Type& declared, const Expr& value) {
+  const ExprInfo& from = info(value);
+  if (is_integer(declared) && is(from.type, Kind::Int) && from.value)
+    return fits_in(*from.value, from.is_literal && *from.value < 0, declared);
+  std::optional<Type> both = unify({declared}, meeting(value));
+  if (!both) return false;
+  if (is_integer(declared) || is(declared, Kind::String)) return same_type(*both, declared);
+  return true;
 }
 
 void Inferrer::assign_variable(int variable, const Expr& value, Span span) {
   const ExprInfo& from = info(value);
   if (is_aggregation(from.type)) {
     Diagnostic& report = error(
-        value.span, fmt::format("a '{}' value cannot be kept in a variable", type_name(from.type)));
-    if (is_integer(readable(from.type))) report.with_hint("read it with a cast: (int64)@map");
+        value.span,
+        fmt::format("values of type '{}' cannot be kept in a variable", type_name(from.type)));
+    if (is_integer(readable(from.type))) report.with_hint("read it with a cast, as in (int64)@x");
     return;
   }
   if (is(from.type, Kind::None)) {
@@ -251,15 +295,16 @@ void Inferrer::assign_variable(int variable, const Expr& value, Span span) {
   VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
   declared.is_assigned = true;
   if (declared.has_declared_type) {
-    std::optional<Type> both = unify({declared.type}, meeting(value));
-    bool fits_literal = from.value && is_integer(declared.type) && is_integer(from.type) &&
-                        literal_fits(*from.value, from.type, declared.type);
-    if (fits_literal || (both && !is_integer(declared.type)) ||
-        (both && same_type(*both, declared.type)))
-      return;
-    error(value.span, fmt::format("'${}' is declared as '{}' and cannot hold '{}'", declared.name,
-                                  type_name(declared.type), type_name(from.type)))
-        .with_hint("write a cast if the value may be cut");
+    if (is(from.type, Kind::Unknown) || can_hold(declared.type, value)) return;
+    Diagnostic& report =
+        error(value.span, fmt::format("'${}' is declared as '{}' and cannot hold {}",
+                                      written_name(declared.name), type_name(declared.type),
+                                      from.value && is_integer(from.type)
+                                          ? integer_text(*from.value, from.type)
+                                          : fmt::format("'{}'", type_name(from.type))));
+    bool can_be_cut = (is_integer(declared.type) && is_integer(from.type)) ||
+                      (is(declared.type, Kind::String) && is(from.type, Kind::String));
+    if (can_be_cut) report.with_hint("write a cast if the value may be cut");
     return;
   }
   assign_variable_type(variable, meeting(value), span);
@@ -271,7 +316,7 @@ void Inferrer::assign_variable_type(int variable, const Meeting& value, Span spa
   if (is(value.type, Kind::Unknown)) return;
   std::optional<Type> both = unify({declared.type, declared.only_literals}, value);
   if (!both) {
-    error(span, fmt::format("'${}' holds '{}' and cannot take '{}'", declared.name,
+    error(span, fmt::format("'${}' holds '{}' and cannot take '{}'", written_name(declared.name),
                             type_name(declared.type), type_name(value.type)))
         .with_note(declared.span, "first used here");
     return;
@@ -319,7 +364,7 @@ void Inferrer::use_key(MapInfo& map, const Expr& key) {
   Type type = infer_value(key);
   if (is(type, Kind::Unknown)) return;
   if (is(type, Kind::None) || is_aggregation(type)) {
-    error(key.span, fmt::format("a '{}' cannot be a key", type_name(type)));
+    error(key.span, fmt::format("'{}' cannot be the type of a key", type_name(type)));
     return;
   }
   std::optional<Type> both = unify({map.key, map.key_only_literals}, meeting(key));
@@ -334,13 +379,27 @@ void Inferrer::use_key(MapInfo& map, const Expr& key) {
   map.key_only_literals &= info(key).is_literal;
 }
 
+// Aggregations keep a value per CPU, everything else one for all.
+void Inferrer::check_declaration(const MapInfo& map) {
+  if (!map.decl) return;
+  bool is_per_cpu = map.decl->type.starts_with("percpu");
+  if (is_per_cpu == is_aggregation(map.value)) return;
+  bool is_lru = map.decl->type.ends_with("lruhash");
+  std::string fitting =
+      is_per_cpu ? (is_lru ? "lruhash" : "hash") : (is_lru ? "percpulruhash" : "percpuhash");
+  diagnostics_
+      .error(map.decl->span, fmt::format("a map of type {} cannot hold the '{}' values of '{}'",
+                                         map.decl->type, type_name(map.value), map.name))
+      .with_note(map.span, "first used here")
+      .with_hint(
+          fmt::format("declare it as: let {} = {}({});", map.name, fitting, map.decl->entries));
+}
+
 void Inferrer::finish_maps() {
   for (MapInfo& map : program_.maps) {
     if (diagnostics_.has_errors()) return;
-    if (!is(map.value, Kind::Unknown) && (map.is_scalar == true || !is(map.key, Kind::Unknown)))
-      continue;
-    if (map.decl && !map.is_scalar) {
-      diagnostics_.warning(map.span, fmt::format("map '{}' is not used", map.name));
+    if (!is(map.value, Kind::Unknown) && (map.is_scalar == true || !is(map.key, Kind::Unknown))) {
+      check_declaration(map);
       continue;
     }
     diagnostics_.error(map.span, fmt::format("nothing is ever stored in map '{}'", map.name));
@@ -349,10 +408,16 @@ void Inferrer::finish_maps() {
 
 void Inferrer::finish_variables() {
   for (const VariableInfo& variable : program_.variables) {
-    if (diagnostics_.has_errors() || variable.is_merged || !is(variable.type, Kind::Unknown))
+    if (diagnostics_.has_errors() || variable.is_merged) continue;
+    if (!is(variable.type, Kind::Unknown)) {
+      if (!variable.is_assigned)
+        diagnostics_.warning(variable.span,
+                             fmt::format("nothing is ever stored in '${}', so it stays empty",
+                                         written_name(variable.name)));
       continue;
+    }
     diagnostics_.error(variable.span,
-                       fmt::format("nothing is ever stored in '${}'", variable.name));
+                       fmt::format("nothing is ever stored in '${}'", written_name(variable.name)));
   }
 }
 

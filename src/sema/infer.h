@@ -13,11 +13,12 @@ namespace flowtap {
 
 class Inferrer {
  public:
-  Inferrer(CheckedProgram& program, const Target& target, const ScriptTypes& types,
+  Inferrer(CheckedProgram& program, const Ast& ast, const Target& target,
            const CheckOptions& options, Diagnostics& diagnostics)
       : program_(program),
+        ast_(ast),
         target_(target),
-        types_(types),
+        types_(*program.types),
         options_(options),
         diagnostics_(diagnostics) {}
 
@@ -27,9 +28,11 @@ class Inferrer {
   // --- walking (infer.cc) ---
   bool walk_everything();
   void infer_instance(Instance& instance);
+  bool is_exit(const Stmt& stmt);
   void infer_block(const Block& block);
   void infer_stmt(const Stmt& stmt);
   void infer_assign(const Stmt& stmt, const Assign& assign);
+  bool check_compound(const Stmt& stmt, const Assign& assign, const Type& have);
   void infer_let(const Stmt& stmt, const Let& let);
   void infer_for_range(const Stmt& stmt, const ForRange& loop);
   void infer_for_map(const Stmt& stmt, const ForMap& loop);
@@ -38,6 +41,8 @@ class Inferrer {
   void infer_branches(const Expr& condition, const Block& then, const Block& otherwise,
                       bool is_comptime);
   void finish_maps();
+  void check_declaration(const MapInfo& map);
+  bool can_hold(const Type& declared, const Expr& value);
   void finish_variables();
 
   // --- what assignments do to variables and maps (infer.cc) ---
@@ -51,6 +56,7 @@ class Inferrer {
   const Type& infer(const Expr& expr);
   Type infer_value(const Expr& expr);  // aggregations read as integers
   void infer_node(const Expr& expr, ExprInfo& info);
+  void check_text_length(const Expr& expr, const std::string& text);
   void infer_identifier(const Expr& expr, const Identifier& node, ExprInfo& info);
   void infer_unary(const Expr& expr, const Unary& node, ExprInfo& info);
   void infer_binary(const Expr& expr, const Binary& node, ExprInfo& info);
@@ -59,11 +65,15 @@ class Inferrer {
   void infer_comparison(const Expr& expr, const Binary& node, const Type& left, const Type& right,
                         ExprInfo& info);
   void fold_binary(const Expr& expr, const Binary& node, ExprInfo& info);
+  bool is_never_negative(const Expr& expr);
+  void warn_about_sign(const Expr& expr, const Binary& node);
   Type arithmetic_type(const Expr& expr, const Binary& node);
   void infer_ternary(const Expr& expr, const Ternary& node, ExprInfo& info);
   void infer_increment(const Expr& expr, const Increment& node, ExprInfo& info);
   void infer_cast(const Expr& expr, const Cast& node, ExprInfo& info);
   void infer_member(const Expr& expr, const Member& node, ExprInfo& info);
+  bool infer_setting(const Expr& expr, const Member& node, ExprInfo& info);
+  void check_enum_cast(const Expr& expr, const Type& to, const ExprInfo& operand);
   void infer_index(const Expr& expr, const Index& node, ExprInfo& info);
   void infer_sizeof(const Expr& expr, const Sizeof& node, ExprInfo& info);
   void infer_offsetof(const Expr& expr, const Offsetof& node, ExprInfo& info);
@@ -120,12 +130,14 @@ class Inferrer {
   void check_write_user(const Expr& expr, const std::vector<ExprPtr>& args);
 
   // --- reporting ---
+  Diagnostic& report(Diagnostic& diagnostic);
   Diagnostic& error(Span span, std::string message);
   Diagnostic& warning(Span span, std::string message);
   ExprInfo& info(const Expr& expr) { return program_.info[expr.id]; }
   Meeting meeting(const Expr& expr) { return {readable(info(expr).type), info(expr).is_literal}; }
 
   CheckedProgram& program_;
+  const Ast& ast_;
   const Target& target_;
   const ScriptTypes& types_;
   const CheckOptions& options_;
@@ -134,8 +146,10 @@ class Inferrer {
   bool is_last_walk_ = false;
   bool changed_ = false;
   Instance* instance_ = nullptr;
+  uint32_t current_ = 0;  // the expression being looked at, for messages
   int loop_depth_ = 0;
   const Expr* aggregate_ = nullptr;  // the one place where count() and so on may stand now
+  bool is_for_compiler_ = false;  // the argument being looked at does not exist at run time
 };
 
 }  // namespace flowtap

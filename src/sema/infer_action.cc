@@ -112,6 +112,9 @@ Type Inferrer::aggregation_type(const Expr& expr, const Builtin& builtin,
   if (program_.config.unstable_tseries == Unstable::Error)
     error(expr.span, "tseries() is switched off")
         .with_hint("set unstable_tseries = enable in the config block");
+  else if (program_.config.unstable_tseries == Unstable::Warn)
+    warning(expr.span, "tseries() may still change")
+        .with_hint("config = { unstable_tseries = enable } silences this");
   data.size =
       static_cast<uint32_t>(std::clamp<int64_t>(data.max, 1, kMostBuckets)) * kTseriesBucketSize;
   return make_aggregation(std::move(data));
@@ -245,6 +248,9 @@ void Inferrer::check_print(const Expr& expr, const std::vector<ExprPtr>& args) {
     return;
   }
   for (size_t i = 1; i < args.size(); i++) expect_integer(*args[i], "print");
+  if (loop_depth_ > 0)
+    warning(expr.span, "the map is printed later, when the loop may have changed it already")
+        .with_hint(fmt::format("print single values at once: print({}[key])", map.name));
 }
 
 Type Inferrer::action_type(const Expr& expr, const Builtin& builtin,
@@ -326,7 +332,9 @@ Type Inferrer::getopt_type(const Expr& expr, const std::vector<ExprPtr>& args, E
     return type;
   }
   std::optional<int64_t> number = is_given ? parse_number(value) : fallback->value;
-  if (!number)
+  if (!number && !given->second)
+    error(expr.span, fmt::format("option --{0} takes an integer, as in --{0}=5", *name));
+  else if (!number)
     error(expr.span, fmt::format("option --{} takes an integer, found '{}'", *name, value));
   result.value = number.value_or(0);
   return type;

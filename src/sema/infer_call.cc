@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "base/text.h"
 #include "builtins/probes.h"
@@ -17,6 +18,11 @@ namespace flowtap {
 
 void Inferrer::infer_call(const Expr& expr, const Call& node, ExprInfo& result) {
   const Builtin* builtin = find_builtin(node.name);
+  if (node.name == "typeinfo") {
+    error(expr.span, "'typeinfo' is not supported")
+        .with_hint("sizeof(), is_integer(), is_str(), is_ptr() and is_array() tell about a type");
+    return;
+  }
   if (!builtin) {
     for (const ExprPtr& arg : node.args) infer(*arg);
     std::vector<std::string> names;
@@ -50,6 +56,23 @@ static std::string word_of(const Expr& expr) {
   return word ? word->name : std::string();
 }
 
+static bool is_compiled_text(Fn id, size_t argument) {
+  switch (id) {
+    case Fn::Printf:
+    case Fn::Errorf:
+    case Fn::Warnf:
+    case Fn::Cat:
+    case Fn::System:
+    case Fn::Time:
+    case Fn::Strftime:
+    case Fn::Fail: return argument == 0;
+    case Fn::Assert:
+    case Fn::StaticAssert: return argument == 1;
+    case Fn::Getopt: return argument != 1;
+    default: return false;
+  }
+}
+
 void Inferrer::infer_builtin(const Expr& expr, const Builtin& builtin,
                              const std::vector<ExprPtr>& args, std::string_view name,
                              ExprInfo& result) {
@@ -62,15 +85,20 @@ void Inferrer::infer_builtin(const Expr& expr, const Builtin& builtin,
         .with_hint(fmt::format("use it as: {}", builtin.usage));
     return;
   }
-  if (builtin.has(kUnsafe) && !options_.is_unsafe)
+  if (builtin.has(kUnsafe) && !options_.is_unsafe) {
+    for (const ExprPtr& arg : args) infer(*arg);
     error(expr.span,
           fmt::format("{}() can change the system and needs the option --unsafe", builtin.name));
+    return;
+  }
   for (size_t i = 0; i < n; i++) {
     bool is_map = i == 0 && std::holds_alternative<MapAccess>(args[i]->node) &&
                   (builtin.has(kMapFirst) || builtin.id == Fn::Print);
     bool is_member = builtin.id == Fn::ContainerOf && i > 0;
     if (is_map || is_member || (takes_words(builtin.id) && is_word(*args[i]))) continue;
+    bool outer = std::exchange(is_for_compiler_, is_compiled_text(builtin.id, i));
     infer(*args[i]);
+    is_for_compiler_ = outer;
   }
   if (infer_folded_call(expr, builtin, args, result)) return;
   Type type = builtin_type(expr, builtin, args, name);
@@ -149,11 +177,13 @@ Type Inferrer::builtin_type(const Expr& expr, const Builtin& builtin,
 // All settings as one record.
 Type Inferrer::config_type() {
   std::vector<std::pair<std::string, Type>> fields;
-  for (const SettingValue& setting : list_settings(program_.config))
-    fields.emplace_back(setting.name,
-                        setting.text ? string_type(static_cast<uint32_t>(setting.text->size() + 1))
-                        : setting.is_bool ? bool_type()
-                                          : int_type(8, false));
+  for (const std::string& key : config_keys()) {
+    ConfigValue value = *config_value(program_.config, key);
+    fields.emplace_back(key, !value.number
+                                 ? string_type(static_cast<uint32_t>(value.text.size() + 1))
+                             : value.is_bool ? bool_type()
+                                             : int_type(8, false));
+  }
   return record_type(std::move(fields));
 }
 
@@ -336,10 +366,8 @@ std::string Inferrer::fail_message(const std::vector<ExprPtr>& args) {
   std::string out;
   size_t next = 1;
   for (const FormatPiece& piece : *pieces) {
-    if (piece.conversion == Conversion::None) {
-      out += piece.literal;
-      continue;
-    }
+    out += piece.literal;
+    if (piece.conversion == Conversion::None) continue;
     if (next == args.size()) break;
     const ExprInfo& value = info(*args[next++]);
     if (value.text)
@@ -508,6 +536,8 @@ Type Inferrer::memory_function_type(const Expr& expr, const Builtin& builtin,
     case Fn::Strftime:
       expect_literal_text(*args[0], "strftime");
       expect_integer(*args[1], "strftime");
+      if (info(*args[1]).value.value_or(0) < 0 && !info(*args[1]).is_literal)
+        error(args[1]->span, "strftime() takes no time before the start of the clock");
       if (const Builtin* clock = info(*args[1]).builtin; clock && clock->id == Fn::Nsecs)
         if (auto* call = std::get_if<Call>(&args[1]->node);
             call && !call->args.empty() && word_of(*call->args[0]) == "monotonic")

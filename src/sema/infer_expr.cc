@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "builtins/probes.h"
@@ -11,8 +12,9 @@
 namespace flowtap {
 
 const Type& Inferrer::infer(const Expr& expr) {
-  ExprInfo& result = info(expr);
-  infer_node(expr, result);
+  uint32_t outer = std::exchange(current_, expr.id);
+  infer_node(expr, info(expr));
+  current_ = outer;
   return info(expr).type;
 }
 
@@ -32,6 +34,7 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
   } else if (auto* n = std::get_if<StringLiteral>(&expr.node)) {
     result.type = string_type(static_cast<uint32_t>(n->value.size() + 1));
     result.text = n->value;
+    check_text_length(expr, n->value);
   } else if (auto* n = std::get_if<BoolLiteral>(&expr.node)) {
     result.type = bool_type();
     result.value = n->value;
@@ -90,6 +93,16 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
   } else if (std::holds_alternative<Typeof>(expr.node)) {
     error(expr.span, "a type is only possible here as the argument of a macro");
   }
+}
+
+// Texts that only the compiler reads, such as formats, may be of any length.
+void Inferrer::check_text_length(const Expr& expr, const std::string& text) {
+  uint64_t most = program_.config.max_strlen;
+  if (is_for_compiler_ || text.size() < most) return;
+  error(expr.span,
+        fmt::format("this string needs {} bytes, more than max_strlen = {}", text.size() + 1, most))
+      .with_hint(fmt::format("raise it in the config block: config = {{ max_strlen = {} }}",
+                             text.size() + 1));
 }
 
 void Inferrer::infer_identifier(const Expr& expr, const Identifier& node, ExprInfo& result) {
@@ -164,10 +177,7 @@ void Inferrer::infer_unary(const Expr& expr, const Unary& node, ExprInfo& result
       if (!is_place)
         error(expr.span, "'&' takes a variable or a map");
       else
-        result.type = pointer_type(info(*node.operand).type, AddressSpace::Bpf);
-      // What has an address must lie in memory.
-      if (int variable = info(*node.operand).variable; is_place && variable >= 0)
-        program_.variables[static_cast<size_t>(variable)].is_captured = true;
+        result.type = pointer_type(info(*node.operand).type, AddressSpace::Kernel);
       return;
     }
   }
@@ -210,6 +220,27 @@ void Inferrer::infer_binary(const Expr& expr, const Binary& node, ExprInfo& resu
   result.type = arithmetic_type(expr, node);
 }
 
+// Is this a variable that only ever holds literals, none of them negative?
+bool Inferrer::is_never_negative(const Expr& expr) {
+  int variable = info(expr).variable;
+  return std::holds_alternative<Variable>(expr.node) && variable >= 0 &&
+         program_.variables[static_cast<size_t>(variable)].only_literals;
+}
+
+void Inferrer::warn_about_sign(const Expr& expr, const Binary& node) {
+  auto may_be_negative = [&](const Expr& e) {
+    return meeting(e).type->is_signed && !meeting(e).is_literal && !is_never_negative(e);
+  };
+  auto may_be_huge = [&](const Expr& e) {
+    const Type type = meeting(e).type;
+    return is(type, Kind::Int) && !type->is_signed && type->size == 8 && !info(e).value;
+  };
+  if ((may_be_negative(*node.left) && may_be_huge(*node.right)) ||
+      (may_be_negative(*node.right) && may_be_huge(*node.left)))
+    warning(expr.span, "a uint64 and a signed integer meet here and are taken as int64")
+        .with_hint("cast one of them to say which is meant");
+}
+
 // 64 bits; signed when a signed operand takes part, literals following the other side.
 Type Inferrer::arithmetic_type(const Expr& expr, const Binary& node) {
   Meeting l = meeting(*node.left), r = meeting(*node.right);
@@ -217,11 +248,7 @@ Type Inferrer::arithmetic_type(const Expr& expr, const Binary& node) {
   if (node.op == BinaryOp::ShiftLeft || node.op == BinaryOp::ShiftRight)
     return int_type(8, l.type->is_signed && !l.is_literal);
   bool l_signed = l.type->is_signed && !l.is_literal, r_signed = r.type->is_signed && !r.is_literal;
-  bool loses_sign = (l_signed && !r_signed && !r.is_literal && r.type->size == 8) ||
-                    (r_signed && !l_signed && !l.is_literal && l.type->size == 8);
-  if (loses_sign && node.op != BinaryOp::BitAnd)
-    warning(expr.span, "a uint64 and a signed integer meet here and are taken as int64")
-        .with_hint("cast one of them to say which is meant");
+  if (node.op != BinaryOp::BitAnd) warn_about_sign(expr, node);
   if (l.is_literal && r.is_literal) return int_type(8, true);
   return int_type(8, l_signed || r_signed);
 }
@@ -255,12 +282,24 @@ void Inferrer::fold_binary(const Expr& expr, const Binary& node, ExprInfo& resul
   bool too_wide =
       wide > static_cast<__int128>(UINT64_MAX) || wide < static_cast<__int128>(INT64_MIN);
   if (is_bad || too_wide) {
-    error(expr.span, is_bad && divides
-                         ? "division by zero"
-                         : "the result of this constant expression does not fit 64 bits");
+    error(expr.span, !is_bad   ? "the result of this constant expression does not fit 64 bits"
+                     : divides ? "division by zero"
+                               : fmt::format("a shift goes by 0 to 63 bits, found {}", b));
     return;
   }
   set_constant(result, static_cast<int64_t>(wide), wide >= 0);
+}
+
+// target op= value: integers, and pointers that move.
+bool Inferrer::check_compound(const Stmt& stmt, const Assign& assign, const Type& have) {
+  Type value = readable(info(*assign.value).type);
+  if (is(have, Kind::Unknown) || is(value, Kind::Unknown)) return true;
+  bool moves =
+      is(have, Kind::Pointer) && (assign.op == BinaryOp::Add || assign.op == BinaryOp::Subtract);
+  if (is_integer(value) && (is_integer(have) || moves)) return true;
+  error(stmt.span, fmt::format("'{}=' cannot join '{}' and '{}'", operator_text(assign.op),
+                               type_name(have), type_name(value)));
+  return false;
 }
 
 void Inferrer::infer_pointer_arithmetic(const Expr& expr, const Binary& node, const Type& left,
@@ -285,6 +324,7 @@ void Inferrer::infer_comparison(const Expr& expr, const Binary& node, const Type
   bool is_equality = node.op == BinaryOp::Equal || node.op == BinaryOp::NotEqual;
   const ExprInfo &l = info(*node.left), &r = info(*node.right);
   if (is_scalar(left) && is_scalar(right)) {
+    if (!is_equality) warn_about_sign(expr, node);
     if (l.value && r.value) {
       bool as_unsigned = l.is_literal && r.is_literal;
       int64_t a = *l.value, b = *r.value;
@@ -430,6 +470,14 @@ Type Inferrer::resolve_type(const TypeSpec& spec) {
   return type;
 }
 
+void Inferrer::check_enum_cast(const Expr& expr, const Type& to, const ExprInfo& operand) {
+  if (!is(to, Kind::Enum) || !operand.value || !operand.is_literal || !to->enumerators) return;
+  auto has_value = [&](const Enumerator& e) { return e.value == *operand.value; };
+  if (std::any_of(to->enumerators->begin(), to->enumerators->end(), has_value)) return;
+  error(expr.span,
+        fmt::format("'{}' has no enumerator with the value {}", to->name, *operand.value));
+}
+
 void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) {
   Type from = infer_value(*node.operand);
   Type to = resolve_type(node.type);
@@ -444,7 +492,12 @@ void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) 
                                      to->element->size));
   if (is(to, Kind::Pointer) && is(from, Kind::Pointer)) to = pointer_type(to->element, from->space);
   result.type = to;
+  bool is_needless = same_type(to, operand.type) && !operand.value && !node.type.of;
+  if (is_needless)
+    warning(expr.span,
+            fmt::format("this cast has no effect: the value has type '{}' already", type_name(to)));
   if (is_integer(to) && is_scalar(from)) {
+    check_enum_cast(expr, to, operand);
     if (operand.value) {
       result.value = operand.value;
       if (to->size < 8) {
@@ -469,7 +522,7 @@ void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) 
   bool resizes_text = (is(to, Kind::String) && is(from, Kind::String)) ||
                       (is(to, Kind::Buffer) && is(from, Kind::Buffer));
   if ((int_and_array && sizes_agree) || resizes_text || same_type(to, from)) return;
-  error(expr.span, fmt::format("a '{}' cannot be cast to '{}'", type_name(from), type_name(to)));
+  error(expr.span, fmt::format("'{}' cannot be cast to '{}'", type_name(from), type_name(to)));
 }
 
 // What reading a field gives: char arrays read as strings, and pointers found in user memory are
@@ -485,7 +538,30 @@ Type Inferrer::field_type(const Field& field, AddressSpace space) {
   return type;
 }
 
+// config.name: a constant.
+bool Inferrer::infer_setting(const Expr& expr, const Member& node, ExprInfo& result) {
+  const Identifier* word = std::get_if<Identifier>(&node.base->node);
+  const Builtin* builtin = word ? find_builtin(word->name) : nullptr;
+  if (!builtin || builtin->id != Fn::Config) return false;
+  std::optional<ConfigValue> value = config_value(program_.config, node.name);
+  if (!value) {
+    Diagnostic& report = error(expr.span, fmt::format("'{}' is not a setting", node.name));
+    if (auto near = nearest(node.name, config_keys()))
+      report.with_hint(fmt::format("did you mean 'config.{}'?", *near));
+  } else if (!value->number) {
+    result.text = value->text;
+    result.type = string_type(static_cast<uint32_t>(value->text.size() + 1));
+  } else if (value->is_bool) {
+    result.value = value->number;
+    result.type = bool_type();
+  } else {
+    set_constant(result, *value->number, true);
+  }
+  return true;
+}
+
 void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& result) {
+  if (infer_setting(expr, node, result)) return;
   Type base = infer_value(*node.base);
   if (is(base, Kind::Unknown)) return;
   AddressSpace space = AddressSpace::Kernel;
@@ -495,18 +571,16 @@ void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& resu
   }
   if (is(base, Kind::Struct)) base = types_.complete(base);
   bool has_fields = is(base, Kind::Struct) || is(base, Kind::Tuple) || is(base, Kind::Record);
+  if (std::holds_alternative<IntegerLiteral>(node.base->node)) {
+    error(expr.span, "numbers have no fraction here");
+    return;
+  }
   if (!has_fields) {
-    error(expr.span, fmt::format("a '{}' has no field '{}'", type_name(base), node.name));
+    error(expr.span, fmt::format("'{}' has no field '{}'", type_name(base), node.name));
     return;
   }
   if (const Field* field = find_field(base, node.name)) {
     result.type = field_type(*field, space);
-    if (const Builtin* builtin = info(*node.base).builtin; builtin && builtin->id == Fn::Config)
-      for (const SettingValue& setting : list_settings(program_.config))
-        if (setting.name == node.name) {
-          result.text = setting.text;
-          if (!setting.text) result.value = setting.number;
-        }
     return;
   }
   bool is_args = info(*node.base).builtin && info(*node.base).builtin->id == Fn::Args;

@@ -35,7 +35,7 @@ Type Inferrer::comm_of_pid_type(const Expr& arg) {
             fmt::format("comm() of another process is not possible in {} probes: the kernel does "
                         "not let them call '{}'",
                         probe_row(instance_->kind).name, kfunc))
-          .with_hint("Linux 6.11 and later allow it in tracepoint and profile probes");
+          .with_hint("Linux 6.12 and later allow it in tracepoint and profile probes");
       break;
     }
   return string_type(16);
@@ -154,18 +154,16 @@ Type Inferrer::path_type(const Expr& expr, const std::vector<ExprPtr>& args) {
 }
 
 Type Inferrer::percpu_type(const std::vector<ExprPtr>& args) {
+  Type result = pointer_type(int_type(8, false), AddressSpace::Kernel);
   std::optional<std::string> name = expect_literal_text(*args[0], "percpu_kaddr");
   if (args.size() > 1) expect_integer(*args[1], "percpu_kaddr");
-  for (const std::string& symbol :
-       {name.value_or("__per_cpu_offset"), std::string("__per_cpu_offset")})
-    if (!target_.kernel_symbol(symbol)) {
-      Diagnostic& report =
-          error(args[0]->span, fmt::format("the kernel has no symbol '{}'", symbol));
-      if (!target_.kernel_symbol("__per_cpu_offset"))
-        report.with_hint("this kernel lists functions only: it lacks CONFIG_KALLSYMS_ALL");
-      break;
-    }
-  return pointer_type(int_type(8, false), AddressSpace::Kernel);
+  if (!name) return result;
+  bool has_offsets = target_.kernel_symbol("__per_cpu_offset").has_value();
+  if (has_offsets && target_.kernel_symbol(*name)) return result;
+  Diagnostic& report = error(args[0]->span, fmt::format("the kernel has no symbol '{}'", *name));
+  if (!has_offsets)
+    report.with_hint("this kernel lists functions only: it lacks CONFIG_KALLSYMS_ALL");
+  return result;
 }
 
 // uaddr("symbol"): the symbol lies as far from the probed place in memory as in the file.

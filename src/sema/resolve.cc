@@ -7,8 +7,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/text.h"
+#include "lang/expand.h"
 
 namespace flowtap {
 
@@ -27,6 +30,7 @@ class Resolver {
     scopes_.emplace_back();
     if (instance_.predicate) expr(*instance_.predicate);
     block(instance_.body);
+    warn_about_early_reads();
     follow_aliases();
     instance_.first_variable = first_;
     instance_.end_variable = program_.variables.size();
@@ -67,6 +71,7 @@ class Resolver {
       variable.is_merged = static_cast<int>(id) != root;
     }
     if (root >= 0) {
+      stored_.insert(root);
       scopes_.front()[name] = root;
       program_.variables[static_cast<size_t>(root)].needs_zero = true;
     }
@@ -121,21 +126,34 @@ class Resolver {
     if (id < 0) id = revive(n.name);
     if (id < 0) {
       Diagnostic& report =
-          diagnostics_.error(e.span, fmt::format("'${}' has no value yet", n.name));
+          diagnostics_.error(e.span, fmt::format("'${}' has no value yet", written_name(n.name)));
+      add_expansion_notes(report, ast_, program_.origins[e.id]);
       std::vector<std::string> names;
       for (const Scope& scope : scopes_)
-        for (const auto& [name, number] : scope) names.push_back(name);
+        for (const auto& [name, number] : scope) names.push_back(written_name(name));
       if (auto near = nearest(n.name, names))
         report.with_hint(fmt::format("did you mean '${}'?", *near));
       return;
     }
     use(e, id);
+    const VariableInfo& variable = program_.variables[static_cast<size_t>(id)];
+    bool is_read = unevaluated_ == 0 && variable.function == function_;
+    if (is_read && !stored_.contains(id)) early_reads_.emplace_back(id, &e);
   }
 
   void use(const Expr& e, int id) {
     note_use(id);
     program_.info[e.id].variable = id;
     used_.push_back(e.id);
+  }
+
+  void node(const Expr& e, const Unary& n) {
+    expr(n.operand);
+    // A variable whose address is taken must have one.
+    int id = program_.info[n.operand->id].variable;
+    if (n.op == UnaryOp::AddressOf && id >= 0)
+      program_.variables[static_cast<size_t>(id)].is_captured = true;
+    (void)e;
   }
 
   void node(const Expr& e, const MapAccess& n) {
@@ -147,27 +165,36 @@ class Resolver {
   void node(const Expr&, const BoolLiteral&) {}
   void node(const Expr&, const Identifier&) {}
   void node(const Expr&, const Parameter&) {}
-  void node(const Expr&, const Unary& n) { expr(n.operand); }
   void node(const Expr&, const Binary& n) { expr(n.left), expr(n.right); }
   void node(const Expr&, const Ternary& n) { expr(n.condition), expr(n.then), expr(n.otherwise); }
   void node(const Expr&, const Increment& n) { expr(n.target); }
-  void node(const Expr&, const Cast& n) { expr(n.type.of), expr(n.operand); }
+  void node(const Expr&, const Cast& n) { without_value(n.type.of), expr(n.operand); }
   void node(const Expr&, const Member& n) { expr(n.base); }
   void node(const Expr&, const Index& n) { expr(n.base), expr(n.index); }
   void node(const Expr&, const Call& n) {
     // find(@m, k, $v) may be what gives $v its first value.
     bool stores = n.name == "find" && n.args.size() == 3;
     if (stores)
-      if (auto* v = std::get_if<Variable>(&n.args[2]->node); v && find(v->name) < 0)
-        program_.variables[static_cast<size_t>(declare(v->name, n.args[2]->span))].needs_zero =
-            true;
+      if (auto* v = std::get_if<Variable>(&n.args[2]->node)) {
+        if (find(v->name) < 0)
+          program_.variables[static_cast<size_t>(declare(v->name, n.args[2]->span))].needs_zero =
+              true;
+        stored_.insert(find(v->name));
+      }
     exprs(n.args);
   }
   void node(const Expr&, const TupleExpr& n) { exprs(n.elements); }
   void node(const Expr&, const RecordExpr& n) { exprs(n.elements); }
-  void node(const Expr&, const Sizeof& n) { expr(n.type.of), expr(n.operand); }
-  void node(const Expr&, const Offsetof& n) { expr(n.type.of), expr(n.operand); }
-  void node(const Expr&, const Typeof& n) { expr(n.type.of); }
+  void node(const Expr&, const Sizeof& n) { without_value(n.type.of), without_value(n.operand); }
+  void node(const Expr&, const Offsetof& n) { without_value(n.type.of), without_value(n.operand); }
+  void node(const Expr&, const Typeof& n) { without_value(n.type.of); }
+
+  // Looked at for its type, never evaluated.
+  void without_value(const ExprPtr& e) {
+    unevaluated_++;
+    expr(e);
+    unevaluated_--;
+  }
   void node(const Expr&, const BlockExpr& n) { block(n.block); }
   void node(const Expr&, const IfExpr& n) { expr(n.condition), block(n.then), block(n.otherwise); }
   void node(const Expr&, const Comptime& n) { expr(n.operand); }
@@ -188,20 +215,26 @@ class Resolver {
     expr(n.value);
     if (!n.target) return;
     auto* variable = std::get_if<Variable>(&n.target->node);
-    if (!variable || n.is_compound || find(variable->name) >= 0) return expr(n.target);
-    int id = declare(variable->name, n.target->span);
-    instance_.declares[&s] = id;
-    use(*n.target, id);
+    if (!variable || n.is_compound) {
+      expr(n.target);
+      if (variable) stored_.insert(find(variable->name));
+      return;
+    }
+    if (find(variable->name) < 0) instance_.declares[&s] = declare(variable->name, n.target->span);
+    stored_.insert(find(variable->name));
+    use(*n.target, find(variable->name));
   }
 
   void statement(const Stmt& s, const Let& n) {
-    expr(n.type.of);
+    without_value(n.type.of);
     expr(n.value);
     if (int other = find(n.name); other >= 0)
-      diagnostics_.error(n.name_span, fmt::format("'${}' is already declared", n.name))
+      diagnostics_
+          .error(n.name_span, fmt::format("'${}' is already declared", written_name(n.name)))
           .with_note(program_.variables[static_cast<size_t>(other)].span, "first declared here");
     int id = declare(n.name, n.name_span);
     program_.variables[static_cast<size_t>(id)].needs_zero = n.value == nullptr;
+    if (n.value) stored_.insert(id);
     instance_.declares[&s] = id;
   }
 
@@ -234,9 +267,23 @@ class Resolver {
 
   void loop_variable(const Stmt& s, const std::string& name, Span span) {
     if (find(name) >= 0)
-      diagnostics_.error(
-          span, fmt::format("the loop variable '${}' hides one that exists already", name));
-    instance_.declares[&s] = declare(name, span);
+      diagnostics_.error(span, fmt::format("the loop variable '${}' hides one that exists already",
+                                           written_name(name)));
+    int id = declare(name, span);
+    instance_.declares[&s] = id;
+    stored_.insert(id);
+  }
+
+  // Reading a variable that has no value yet gives zero, which is seldom what was meant.
+  void warn_about_early_reads() {
+    for (const auto& [id, e] : early_reads_) {
+      const VariableInfo& variable = program_.variables[static_cast<size_t>(id)];
+      if (!stored_.contains(id)) continue;  // nothing is ever stored: inference says so
+      Diagnostic& report =
+          diagnostics_.warning(e->span, fmt::format("'${}' is read before anything is stored in it",
+                                                    written_name(variable.name)));
+      add_expansion_notes(report, ast_, program_.origins[e->id]);
+    }
   }
 
   Instance& instance_;
@@ -247,6 +294,9 @@ class Resolver {
   std::vector<Scope> scopes_;
   std::vector<int> aliases_;
   std::vector<uint32_t> used_;
+  std::set<int> stored_;  // variables that something was stored in so far
+  std::vector<std::pair<int, const Expr*>> early_reads_;
+  int unevaluated_ = 0;
   int function_ = 0;
 };
 

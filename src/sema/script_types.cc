@@ -158,6 +158,8 @@ class Layout {
 ScriptTypes::ScriptTypes(const CDeclarations& declarations, const Target& target,
                          Diagnostics& diagnostics)
     : target_(target) {
+  for (const CStruct& definition : declarations.structs)
+    declared_.insert((definition.is_union ? "union " : "struct ") + definition.name);
   for (const CEnum& definition : declarations.enums) define_enum(definition);
   for (const CStruct& definition : declarations.structs) define_struct(definition, diagnostics);
 }
@@ -178,7 +180,11 @@ void ScriptTypes::define_enum(const CEnum& definition) {
 
 Type ScriptTypes::resolve(const CType& type) const {
   Type found = find_type(type.name);
-  if (!found && type.pointers > 0) found = none_type();  // an opaque struct behind a pointer
+  // A struct behind a pointer may be this one or one that comes later: its fields are looked up
+  // when they are asked for.
+  bool is_forward = type.pointers > 0 && (!found || declared_.contains(type.name)) &&
+                    !defined_.contains(type.name);
+  if (is_forward) found = struct_type(type.name, 0, false, -1);
   if (!found) return nullptr;
   for (int i = 0; i < type.pointers; i++) found = pointer_type(found, AddressSpace::Kernel);
   for (size_t i = type.dimensions.size(); i-- > 0;)
@@ -223,6 +229,19 @@ Type ScriptTypes::complete(const Type& type) const {
   if (type->is_complete) return type;
   if (auto found = defined_.find(type->name); found != defined_.end()) return found->second;
   return target_.complete(type);
+}
+
+Type ScriptTypes::complete_all(const Type& type) const {
+  bool holds_types = is(type, Kind::Struct) || is(type, Kind::Tuple) || is(type, Kind::Record);
+  if (is(type, Kind::Array)) {
+    TypeData array = *type;
+    array.element = complete_all(type->element);
+    return std::make_shared<const TypeData>(std::move(array));
+  }
+  if (!holds_types) return type;
+  TypeData whole = *(is(type, Kind::Struct) ? complete(type) : type);
+  for (Field& field : whole.fields) field.type = complete_all(field.type);
+  return std::make_shared<const TypeData>(std::move(whole));
 }
 
 std::optional<EnumConstant> ScriptTypes::find_enumerator(const std::string& name) const {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ class ScriptTypes {
   Type find_type(const std::string& name) const;
   // A Struct with its fields filled in.
   Type complete(const Type& type) const;
+  // The same for everything that lies inside by value, as printing the whole needs.
+  Type complete_all(const Type& type) const;
   std::optional<EnumConstant> find_enumerator(const std::string& name) const;
 
  private:
@@ -29,6 +32,7 @@ class ScriptTypes {
   Type resolve(const CType& type) const;
 
   const Target& target_;
+  std::set<std::string> declared_;  // structs that the script defines somewhere
   std::map<std::string, Type> defined_;
   std::map<std::string, EnumConstant> enumerators_;
 };

@@ -64,8 +64,8 @@ std::string excerpt(const Sources& sources, Span span) {
 
 std::string render(const Diagnostic& diagnostic, const Sources& sources) {
   const char* severity = diagnostic.severity == Severity::Error ? "error" : "warning";
-  bool has_place = diagnostic.span != Span{};  // without one it is about the command line
-  std::string place = has_place ? place_prefix(sources, diagnostic.span) : "";
+  bool has_place = diagnostic.span != kNowhere;
+  std::string place = has_place ? place_prefix(sources, diagnostic.span) : std::string();
   std::string out = fmt::format("{}{}: {}\n", place, severity, diagnostic.message);
   if (has_place) out += excerpt(sources, diagnostic.span);
   for (const Diagnostic::Note& note : diagnostic.notes) {

@@ -31,7 +31,10 @@ struct Diagnostic {
     hint = std::move(text);
     return *this;
   }
+  // The same note is kept once, as the message is that it belongs to.
   Diagnostic& with_note(Span place, std::string text) {
+    for (const Note& note : notes)
+      if (note.span == place && note.message == text) return *this;
     notes.push_back({place, std::move(text)});
     return *this;
   }

@@ -18,6 +18,10 @@ struct Span {
   bool operator==(const Span&) const = default;
 };
 
+// What a message is about when no place in a script can be blamed: an option, a variable of the
+// environment.
+inline constexpr Span kNowhere{UINT32_MAX, 0, 0};
+
 // The smallest span that holds both.
 Span cover(Span a, Span b);
 

@@ -1,0 +1,208 @@
+"""flowtap as a process: signals, pipes, kills, files, losses. Each function is one test and gives
+what went wrong, or nothing."""
+
+import inspect
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import features
+
+READY = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
+
+
+class Running:
+    """A flowtap that has attached its probes."""
+
+    def __init__(self, flowtap, *arguments):
+        self.process = subprocess.Popen([flowtap, "-q", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        text=True, env=dict(os.environ, **{READY: "1"}))
+        for line in self.process.stdout:
+            if line.strip() == READY:
+                break
+
+    def stop(self, number=signal.SIGINT):
+        self.process.send_signal(number)
+        return self.process.communicate(timeout=30)
+
+
+def make_directories(count):
+    for _ in range(count):
+        try:
+            os.mkdir("/no/such/place")
+        except OSError:
+            pass
+
+
+COUNT = f"tracepoint:syscalls:sys_enter_mkdir /pid == {os.getpid()}/ {{ @ = count(); }}"
+
+
+def interrupt_prints_the_maps(flowtap):
+    running = Running(flowtap, "-e", COUNT)
+    make_directories(23)
+    out, _ = running.stop(signal.SIGINT)
+    return "" if "@: 23" in out and running.process.returncode == 0 else out
+
+
+def terminate_prints_the_maps(flowtap):
+    running = Running(flowtap, "-e", COUNT)
+    make_directories(29)
+    out, _ = running.stop(signal.SIGTERM)
+    return "" if "@: 29" in out and running.process.returncode == 0 else out
+
+
+def end_probe_runs_after_an_interrupt(flowtap):
+    running = Running(flowtap, "-e", COUNT + ' end { printf("over\\n"); }')
+    out, _ = running.stop()
+    return "" if "over" in out else out
+
+
+def own_signal_probe_runs(flowtap):
+    running = Running(flowtap, "-e", 'self:signal:SIGUSR1 { printf("usr1\\n"); exit(); }')
+    out, _ = running.stop(signal.SIGUSR1)
+    return "" if out.startswith("usr1") else out
+
+
+def rows_reach_a_pipe_at_once(flowtap):
+    running = Running(flowtap, "-e", f'tracepoint:syscalls:sys_enter_mkdir /pid == {os.getpid()}/ {{ printf("row\\n"); }}')
+    make_directories(1)
+    line = running.process.stdout.readline()  # would wait for ever if the row were kept back
+    running.stop()
+    return "" if line == "row\n" else line
+
+
+def closed_pipe_ends_the_script(flowtap):
+    running = Running(flowtap, "-e", 'interval:ms:10 { printf("row\\n"); }')
+    running.process.stdout.close()
+    try:
+        running.process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        running.process.kill()
+        return "it went on writing"
+    return ""
+
+
+def kernel_objects():
+    """What bpftool sees, without its own programs' noise: ids of programs, maps and links."""
+    found = {}
+    for kind in ("prog", "map", "link"):
+        done = subprocess.run(["bpftool", "-j", kind, "show"], capture_output=True, text=True)
+        found[kind] = {o["id"] for o in json.loads(done.stdout or "[]")}
+    return found
+
+
+def kill_leaves_nothing_behind(flowtap):
+    before = kernel_objects()
+    running = Running(flowtap, "-e", COUNT + " uprobe:libc:malloc { @m = count(); } profile:hz:10 { @p = count(); } "
+                      "rawtracepoint:sched_switch { @r = count(); } interval:s:1 { }")
+    if kernel_objects() == before:
+        return "nothing was loaded, so nothing is shown"
+    running.process.kill()
+    running.process.wait()
+    for _ in range(50):  # the kernel frees after a grace period
+        left = {k: v - before[k] for k, v in kernel_objects().items()}
+        if not any(left.values()):
+            return ""
+        time.sleep(0.1)
+    return f"left behind: {left}"
+
+
+def exit_ends_at_once(flowtap):
+    """exit() wakes the reader: 20 scripts that end by an event take no 20 poll time-outs."""
+    began = time.time()
+    for _ in range(20):
+        subprocess.run([flowtap, "-q", "-e", "interval:ms:1 { exit(); }"], stdout=subprocess.DEVNULL, check=True)
+    return "" if time.time() - began < 15 else "it waits before it ends"
+
+
+def output_goes_to_a_file(flowtap):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "out")
+        done = subprocess.run([flowtap, "-q", "-o", path, "-e", 'begin { printf("kept\\n"); @a = 1; }'], capture_output=True, text=True)
+        return "" if path.read_text() == "kept\n\n\n@a: 1\n" and not done.stdout else path.read_text() + done.stdout
+
+
+def lost_records_are_counted(flowtap):
+    """More than the ring buffer holds, written by one run of one program."""
+    script = 'config = { perf_rb_pages = 1 } begin { for ($i : 0..5000) { printf("%d\\n", $i); } }'
+    done = subprocess.run([flowtap, "-q", "-f", "json", "-e", script], capture_output=True, text=True)
+    records = [json.loads(l) for l in done.stdout.split("\n") if l]
+    shown = sum(r["type"] == "printf" for r in records)
+    lost = sum(r["data"]["events"] for r in records if r["type"] == "lost_events")
+    return "" if shown + lost == 5000 and lost > 0 else f"{shown} shown and {lost} lost of 5000"
+
+
+def full_map_is_reported(flowtap):
+    script = "let @a = hash(10); begin { for ($i : 0..25) { @a[$i] = 1; } }"
+    done = subprocess.run([flowtap, "-q", "-e", script], capture_output=True, text=True)
+    return "" if done.stdout.count("@a[") == 10 and "15" in done.stderr and "full" in done.stderr else done.stderr
+
+
+def standard_input_is_a_script(flowtap):
+    done = subprocess.run([flowtap, "-q", "-"], input='begin { printf("in\\n"); }', capture_output=True, text=True)
+    return "" if done.stdout.startswith("in\n") else done.stderr
+
+
+def attached_line_goes_to_standard_error(flowtap):
+    done = subprocess.run([flowtap, "-e", 'begin { printf("x\\n"); }'], capture_output=True, text=True)
+    return "" if done.stderr == "Attached 1 probe\n" and done.stdout == "x\n\n\n" else done.stderr + done.stdout
+
+
+def process_filter_follows_one_process(flowtap):
+    sleeper = subprocess.Popen(["sleep", "100"])
+    running = Running(flowtap, "-p", str(sleeper.pid), "-e", "tracepoint:syscalls:sys_enter_mkdir { @[pid] = count(); }")
+    make_directories(5)
+    sleeper.kill()
+    sleeper.wait()
+    out, _ = running.process.communicate(timeout=30)  # ends with the process
+    return "" if "@" not in out else out
+
+
+def unprivileged_user_is_told_what_is_missing(flowtap):
+    done = subprocess.run([flowtap, "-e", "begin { }"], capture_output=True, text=True, user="nobody", group="nogroup")
+    return "" if done.returncode == 3 and ("root" in done.stderr or "CAP_" in done.stderr) else done.stderr
+
+
+def garbage_is_refused_without_a_crash(flowtap):
+    for text in ("\0\1\2", "begin {", "}}}}", "begin { @[ = ; }", "\xff\xfe begin", "begin { " + "(" * 5000, "/" * 300, "$" * 99, "begin { $x = $x }"):
+        done = subprocess.run([flowtap, "-"], input=text.encode("latin-1"), capture_output=True)
+        if done.returncode != 1 or b"error" not in done.stderr:
+            return f"{text[:40]!r}: exit code {done.returncode} {done.stderr[:200]}"
+    return ""
+
+
+def missing_file_is_named(flowtap):
+    done = subprocess.run([flowtap, "/no/such/script.bt"], capture_output=True, text=True)
+    return "" if done.returncode == 1 and "/no/such/script.bt" in done.stderr else done.stderr
+
+
+def wrong_usage_has_its_own_code(flowtap):
+    for arguments in ([], ["--nonsense"], ["-f", "xml", "-e", "begin { }"], ["-p", "1", "-c", "true", "-e", "begin { }"], ["-B", "x", "-e", "begin { }"]):
+        done = subprocess.run([flowtap, *arguments], capture_output=True, text=True)
+        if done.returncode != 2 or not done.stderr.startswith("error: "):
+            return f"{arguments}: exit code {done.returncode}: {done.stderr}"
+    return ""
+
+
+def binary_is_small_and_static(flowtap):
+    size = Path(flowtap).stat().st_size
+    kind = subprocess.run(["file", "-b", flowtap], capture_output=True, text=True).stdout if Path("/usr/bin/file").exists() else "statically linked"
+    return "" if size < 5_000_000 and "statically linked" in kind else f"{size} bytes, {kind}"
+
+
+TESTS = [f for f in list(globals().values()) if inspect.isfunction(f) and list(inspect.signature(f).parameters) == ["flowtap"]]
+
+
+def run(root, results):
+    if not features.has("bpf"):
+        results.add("processes", skipped=features.reason("bpf"))
+        return
+    wanted = os.environ.get("CASE", "")
+    for test in TESTS:
+        if wanted in test.__name__:
+            problem = test(str(root / "build" / "flowtap"))
+            results.add(test.__name__, problem and f"  {problem}")
