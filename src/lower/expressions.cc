@@ -22,6 +22,7 @@ Value Lowering::lower(const Expr& expr) {
   }
   if (auto* n = std::get_if<Member>(&expr.node)) {
     const Field* field = find_field(instance_.args, n->name);
+    if (field->is_data_loc) return scalar(type, reg(data_address(*field)));
     return scalar(
         type,
         narrow(known_pointer(reg(b().load(ir::at(ctx(), static_cast<int32_t>(field->offset)), 8)),
@@ -536,24 +537,27 @@ ir::Operand Lowering::known_pointer(Operand value, const Type& type) {
   return reg(result);
 }
 
+// Data of any length stands behind a tracepoint's record; its field is a u32 that leads there:
+//   | u16 offset | u16 length |   from the start of the record, or from behind the field itself
+ir::Reg Lowering::data_address(const Field& field) {
+  Reg word = b().load(ir::at(ctx(), static_cast<int32_t>(field.offset)), 4);
+  Reg offset = b().alu(ir::Alu::And, reg(word), imm(0xffff));
+  Reg address = b().alu(ir::Alu::Add, reg(ctx()), reg(offset));
+  return field.is_rel_loc ? b().alu(ir::Alu::Add, reg(address), imm(field.offset + 4)) : address;
+}
+
 // The probe's arguments lie in its context, a tracepoint's at their offsets in its record.
 // Functions' arguments take a word each, whatever their type: scalars are not read by location.
 std::optional<Location> Lowering::args_location(const Expr& expr, const Member& node) {
   const Field* field = find_field(instance_.args, node.name);
   CHECK(field != nullptr);
-  if (instance_.kind != ProbeKind::Tracepoint && is_scalar(type_of(expr))) return std::nullopt;
+  bool is_word = instance_.kind != ProbeKind::Tracepoint && is_scalar(type_of(expr));
+  if (is_word || field->is_data_loc) return std::nullopt;
   Location from{.type = type_of(expr),
                 .space = AddressSpace::Context,
                 .address = ir::at(ctx(), static_cast<int32_t>(field->offset))};
   from.bit_offset = field->bit_offset;
   from.bit_size = field->bit_size;
-  if (field->is_data_loc) {
-    // u32: length << 16 | offset from the start of the record.
-    Reg word = b().load(from.address, 4);
-    Reg offset = b().alu(ir::Alu::And, reg(word), imm(0xffff));
-    from.address = ir::at(b().alu(ir::Alu::Add, reg(ctx()), reg(offset)));
-    from.space = AddressSpace::Kernel;
-  }
   return from;
 }
 

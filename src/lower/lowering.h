@@ -111,6 +111,7 @@ class Lowering {
   std::optional<Location> member_location(const Expr& expr, const Member& node);
   std::optional<Location> index_location(const Expr& expr, const Index& node);
   Operand known_pointer(Operand value, const Type& type);
+  Reg data_address(const Field& field);
   std::optional<Location> args_location(const Expr& expr, const Member& node);
 
   // --- memory (memory.cc) ---
