@@ -329,6 +329,7 @@ bool Inferrer::follows_address(VariableInfo& pointer, const Expr& value) {
   bool is_address = unary && unary->op == UnaryOp::AddressOf;
   const Type& type = info(value).type;
   if (is_last_walk_ || !is_address || !is(pointer.type, Kind::Pointer)) return false;
+  if (type->element->kind != pointer.type->element->kind) return false;
   changed_ |= !same_type(pointer.type, type);
   pointer.type = type;
   return true;
