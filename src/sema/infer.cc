@@ -318,7 +318,20 @@ void Inferrer::assign_variable(int variable, const Expr& value, Span span) {
     if (can_be_cut) report.with_hint("write a cast if the value may be cut");
     return;
   }
+  if (follows_address(declared, value)) return;
   assign_variable_type(variable, meeting(value), span);
+}
+
+// `$p = &$x`: while the type of $x still widens, that of $p follows it.
+bool Inferrer::follows_address(VariableInfo& pointer, const Expr& value) {
+  const Unary* unary = std::get_if<Unary>(&value.node);
+  bool is_address = unary && unary->op == UnaryOp::AddressOf;
+  const Type& type = info(value).type;
+  if (is_last_walk_ || !is_address || !is(pointer.type, Kind::Pointer)) return false;
+  if (type->element->kind != pointer.type->element->kind) return false;
+  changed_ |= !same_type(pointer.type, type);
+  pointer.type = type;
+  return true;
 }
 
 // A string that is added to in every round would grow without end: it gets all there is.
