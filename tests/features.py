@@ -11,6 +11,10 @@ def _kprobes():
     return Path("/sys/bus/event_source/devices/kprobe/type").exists()
 
 
+def _kernel_is_at_least(major, minor):
+    return tuple(int(n) for n in os.uname().release.split("-")[0].split(".")[:2]) >= (major, minor)
+
+
 def _probe_type(kind):
     flowtap = Path(__file__).resolve().parent.parent / "build" / "flowtap"
     text = subprocess.run([flowtap, "--info"], capture_output=True, text=True).stdout
@@ -30,6 +34,7 @@ FEATURES = {
     "bpf": (lambda: os.geteuid() == 0, "tracing needs root"),
     "btf": (lambda: Path("/sys/kernel/btf/vmlinux").exists(), "this kernel has no BTF"),
     "kprobe": (_kprobes, "this kernel has no kprobes"),
+    "kfunc": (lambda: _kernel_is_at_least(6, 12), "kfuncs in tracepoints need Linux 6.12"),
     "fentry": (lambda: _probe_type("fentry"), "this kernel does not permit fentry"),
     "markers": (_python_markers, "python3 was built without markers"),
     "watchpoint": (lambda: Path("/sys/bus/event_source/devices/breakpoint").exists(), "this machine has no watchpoints"),

@@ -61,7 +61,12 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
       if (is_user) {
         Reg pid = b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32));
         b().store(to + kUSymPid, 8, reg(pid));
-        note_process(reg(pid));
+        // A program on one function knows its name, even if the process has ended by then.
+        bool is_known = instance_.attach.size() == 1 && !instance_.attach[0].function.empty();
+        if (is_known)
+          b().store(to + kUSymName, 4, imm(image_.add_string(instance_.attach[0].function) + 1));
+        else
+          note_process(reg(pid));
       }
       return memory(type, to);
     }
@@ -74,8 +79,12 @@ ir::Operand Lowering::instruction_pointer() {
 
 // Function arguments: six in registers, the others above the return address.
 ir::Operand Lowering::argument(int number) {
-  if (instance_.kind == ProbeKind::RawTracepoint)
-    return reg(b().load(ir::at(ctx(), number * 8), 8));
+  if (instance_.kind == ProbeKind::RawTracepoint) {
+    Operand word = reg(b().load(ir::at(ctx(), number * 8), 8));
+    const std::vector<Field>& fields = instance_.args->fields;
+    bool is_pointer = is(fields.at(static_cast<size_t>(number)).type, Kind::Pointer);
+    return is_pointer ? as_number(word) : word;
+  }
   if (number < 6) return reg(b().load(ir::at(ctx(), kArguments[number]), 8));
   Reg stack = b().load(ir::at(ctx(), kStackPointer), 8);
   bool is_user = probe_row(instance_.kind).has(kUserSpace);

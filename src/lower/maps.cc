@@ -140,7 +140,14 @@ Value Lowering::sum_over_cpus(const MapInfo& map, int number, std::optional<Addr
         BPF_FUNC_map_lookup_percpu_elem,
         {reg(b().map_pointer(image_.script_map(number))), reg(b().address_of(where)), imm(cpu)});
     int32_t present = b().new_block(), next = b().new_block();
-    b().branch(ir::Compare::Ne, reg(part), imm(0), present, next);
+    bool says_missing = key && cpu == 0 && image_.options().warns;
+    int32_t absent = says_missing ? b().new_block() : next;
+    b().branch(ir::Compare::Ne, reg(part), imm(0), present, absent);
+    if (says_missing) {
+      b().start(absent);
+      note_site(SiteKind::KeyMissing, map.name, imm(0));
+      b().jump(next);
+    }
     b().start(present);
     Reg value = b().load(ir::at(part), 8);
     if (is_extreme) {

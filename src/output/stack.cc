@@ -102,6 +102,11 @@ void append_stack(std::string& out, const Type& type, Bytes bytes, const ValueCo
 
 void append_symbol(std::string& out, const Type& type, Bytes bytes, const ValueContext& context) {
   uint64_t address = load<uint64_t>(bytes);
+  uint32_t known = is(type, Kind::USym) ? load<uint32_t>(bytes, kUSymName) : 0;
+  if (known) {
+    out += context.symbolizer.demangle(context.string_at(known - 1));
+    return;
+  }
   std::optional<Symbol> symbol =
       is(type, Kind::KSym)
           ? context.symbolizer.kernel_symbol(address)

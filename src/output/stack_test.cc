@@ -40,8 +40,9 @@ TEST_F(StackTest, bpftrace_mode) {
 }
 
 TEST_F(StackTest, perf_mode) {
-  EXPECT_EQ(stack(Kind::KStack, StackMode::Perf, kernel_),
-            "\n\tff19 vfs_read+25 ([kernel.kallsyms])\n\tff80 ext4_sync+0 (ext4)\n\t3 0x3 ([unknown])\n");
+  EXPECT_EQ(
+      stack(Kind::KStack, StackMode::Perf, kernel_),
+      "\n\tff19 vfs_read+25 ([kernel.kallsyms])\n\tff80 ext4_sync+0 (ext4)\n\t3 0x3 ([unknown])\n");
   EXPECT_EQ(stack(Kind::UStack, StackMode::Perf, user_),
             "\n\t1004 main+4 (/bin/app)\n\t5564cea32eb0 0x5564cea32eb0 ([unknown])\n");
 }

@@ -25,6 +25,8 @@ class Symbolizer {
 
   // Addresses of this process will be asked for, perhaps after its end.
   virtual void remember(uint32_t pid) { (void)pid; }
+  // A symbol as people write it.
+  virtual std::string demangle(std::string_view name) { return std::string(name); }
   virtual std::optional<Symbol> kernel_symbol(uint64_t address) = 0;
   virtual std::optional<Symbol> user_symbol(uint32_t pid, uint64_t address) = 0;
   // Empty when there is no such user.

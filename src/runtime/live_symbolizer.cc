@@ -63,7 +63,7 @@ const std::string& LiveSymbolizer::demangled(const std::string& name) {
   auto found = demangled_.find(name);
   if (found != demangled_.end()) return found->second;
   if (demangled_.size() >= kMostDemangled) demangled_.clear();
-  return demangled_.emplace(name, demangle(name)).first->second;
+  return demangled_.emplace(name, flowtap::demangle(name)).first->second;
 }
 
 std::optional<Symbol> LiveSymbolizer::user_symbol(uint32_t pid, uint64_t address) {

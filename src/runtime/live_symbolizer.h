@@ -20,6 +20,7 @@ class LiveSymbolizer : public Symbolizer {
   LiveSymbolizer() : LiveSymbolizer(Options{}) {}
   explicit LiveSymbolizer(Options options);
 
+  std::string demangle(std::string_view name) override { return demangled(std::string(name)); }
   std::optional<Symbol> kernel_symbol(uint64_t address) override;
   std::optional<Symbol> user_symbol(uint32_t pid, uint64_t address) override;
   std::string user_name(uint64_t uid) override;

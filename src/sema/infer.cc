@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "builtins/probes.h"
 #include "lang/expand.h"
 
@@ -27,7 +29,7 @@ Diagnostic& Inferrer::report(Diagnostic& diagnostic) {
 void Inferrer::run() {
   // Types only widen, so this ends; the bound guards against a mistake of ours.
   constexpr int kMostWalks = 64;
-  for (int i = 0; i < kMostWalks && walk_everything(); i++) {
+  for (walks_ = 0; walks_ < kMostWalks && walk_everything(); walks_++) {
   }
   is_last_walk_ = true;
   walk_everything();
@@ -90,7 +92,7 @@ void Inferrer::infer_stmt(const Stmt& stmt) {
   } else if (auto* n = std::get_if<While>(&stmt.node)) {
     Span word{stmt.span.file, stmt.span.begin, stmt.span.begin + 5};
     warning(word, "'while' is old style").with_hint("prefer 'for ($i : 0..n) { ... }'");
-    loop_depth_++;
+    enter_loop(word);
     infer_condition(*n->condition);
     infer_block(n->body);
     loop_depth_--;
@@ -110,6 +112,13 @@ void Inferrer::infer_stmt(const Stmt& stmt) {
     const char* word = std::holds_alternative<Break>(stmt.node) ? "break" : "continue";
     error(stmt.span, fmt::format("'{}' is only possible inside a loop", word));
   }
+}
+
+// The kernel calls the body of a loop back, and allows 8 calls inside each other.
+void Inferrer::enter_loop(Span span) {
+  constexpr int kMostNested = 7;
+  if (++loop_depth_ == kMostNested + 1)
+    error(span, fmt::format("loops can be nested {} deep at most", kMostNested));
 }
 
 void Inferrer::infer_condition(const Expr& condition) {
@@ -148,7 +157,7 @@ void Inferrer::infer_for_range(const Stmt& stmt, const ForRange& loop) {
       error(bound->span,
             fmt::format("the bounds of a range are integers, found '{}'", type_name(type)));
   assign_variable_type(instance_->declares.at(&stmt), {int_type(8, true)}, loop.name_span);
-  loop_depth_++;
+  enter_loop(loop.name_span);
   infer_block(loop.body);
   loop_depth_--;
 }
@@ -175,7 +184,7 @@ void Inferrer::infer_for_map(const Stmt& stmt, const ForMap& loop) {
       assign_variable_type(instance_->declares.at(&stmt), {tuple_type({key, value})},
                            loop.name_span);
   }
-  loop_depth_++;
+  enter_loop(loop.name_span);
   infer_block(loop.body);
   loop_depth_--;
 }
@@ -209,7 +218,9 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
     if (variable < 0) return;
     if (assign.is_compound) {
       Type have = program_.variables[static_cast<size_t>(variable)].type;
-      if (check_compound(stmt, assign, have) && is_integer(have))
+      bool is_fixed = program_.variables[static_cast<size_t>(variable)].has_declared_type;
+      program_.variables[static_cast<size_t>(variable)].is_assigned = true;
+      if (check_compound(stmt, assign, have) && is_integer(have) && !is_fixed)
         assign_variable_type(
             variable, {int_type(8, have->is_signed || assign.op == BinaryOp::Subtract)}, stmt.span);
     } else {
@@ -310,6 +321,13 @@ void Inferrer::assign_variable(int variable, const Expr& value, Span span) {
   assign_variable_type(variable, meeting(value), span);
 }
 
+// A string that is added to in every round would grow without end: it gets all there is.
+Type Inferrer::settled(const Type& type) {
+  constexpr int kManyWalks = 8;
+  if (walks_ < kManyWalks || !is(type, Kind::String)) return type;
+  return string_type(std::max(type->size, static_cast<uint32_t>(program_.config.max_strlen)));
+}
+
 void Inferrer::assign_variable_type(int variable, const Meeting& value, Span span) {
   VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
   declared.is_assigned = true;
@@ -321,8 +339,9 @@ void Inferrer::assign_variable_type(int variable, const Meeting& value, Span spa
         .with_note(declared.span, "first used here");
     return;
   }
-  changed_ |= !same_type(*both, declared.type) || (declared.only_literals && !value.is_literal);
-  declared.type = *both;
+  bool has_grown = !same_type(*both, declared.type);
+  changed_ |= has_grown || (declared.only_literals && !value.is_literal);
+  declared.type = has_grown ? settled(*both) : *both;
   declared.only_literals &= value.is_literal;
 }
 
@@ -338,8 +357,9 @@ void Inferrer::assign_map_type(MapInfo& map, const Meeting& value, Span span) {
         .with_note(map.span, "first used here");
     return;
   }
-  changed_ |= !same_type(*both, map.value) || (map.only_literals && !value.is_literal);
-  map.value = *both;
+  bool has_grown = !same_type(*both, map.value);
+  changed_ |= has_grown || (map.only_literals && !value.is_literal);
+  map.value = has_grown ? settled(*both) : *both;
   map.only_literals &= value.is_literal;
 }
 

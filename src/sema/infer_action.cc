@@ -141,6 +141,12 @@ Type Inferrer::map_function_type(const Expr& expr, const Builtin& builtin,
   if (!access) return unknown_type();
   const ExprPtr& own_key = std::get<MapAccess>(access->node).key;
   MapInfo& map = program_.maps[static_cast<size_t>(info(*access).map)];
+  if (own_key && args.size() > 1) {
+    error(expr.span,
+          fmt::format("{}() takes the map and its key apart, one key at a time", builtin.name))
+        .with_hint(fmt::format("use it as: {}", builtin.usage));
+    return unknown_type();
+  }
   switch (builtin.id) {
     case Fn::Clear:
     case Fn::Zero:
@@ -172,7 +178,6 @@ Type Inferrer::map_function_type(const Expr& expr, const Builtin& builtin,
       return bool_type();
     }
   }
-  (void)expr;
 }
 
 // --- printing -----------------------------------------------------------------------------------

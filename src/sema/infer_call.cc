@@ -18,11 +18,7 @@ namespace flowtap {
 
 void Inferrer::infer_call(const Expr& expr, const Call& node, ExprInfo& result) {
   const Builtin* builtin = find_builtin(node.name);
-  if (node.name == "typeinfo") {
-    error(expr.span, "'typeinfo' is not supported")
-        .with_hint("sizeof(), is_integer(), is_str(), is_ptr() and is_array() tell about a type");
-    return;
-  }
+  if (node.name == "typeinfo") return infer_type_info(expr, node, result);
   if (!builtin) {
     for (const ExprPtr& arg : node.args) infer(*arg);
     std::vector<std::string> names;
@@ -33,6 +29,19 @@ void Inferrer::infer_call(const Expr& expr, const Call& node, ExprInfo& result) 
     return;
   }
   infer_builtin(expr, *builtin, node.args, node.name, result);
+}
+
+// typeinfo(type or expression): a record of constants.
+void Inferrer::infer_type_info(const Expr& expr, const Call& node, ExprInfo& result) {
+  if (program_.config.unstable_typeinfo == Unstable::Error)
+    error(expr.span, "'typeinfo' is switched off, since it may still change")
+        .with_hint("switch it on: config = { unstable_typeinfo = enable }");
+  else if (program_.config.unstable_typeinfo == Unstable::Warn)
+    warning(expr.span, "'typeinfo' may still change")
+        .with_hint("config = { unstable_typeinfo = enable } silences this");
+  Type type = resolve_type(std::get<Typeof>(node.args[0]->node).type);
+  info(*node.args[0]).type = type;
+  if (!is(type, Kind::Unknown)) result.type = type_info_record(type);
 }
 
 // Builtins some of whose arguments are words of their own: nsecs(monotonic), kstack(perf, 3).
@@ -227,6 +236,12 @@ Type Inferrer::context_type(const Expr& expr, const Builtin& builtin,
           return unknown_type();
         }
         return int_type(instance_->usdt_args[number].bytes, instance_->usdt_args[number].is_signed);
+      }
+      bool has_signature = instance_->kind == ProbeKind::RawTracepoint && instance_->args;
+      if (has_signature && number >= instance_->args->fields.size()) {
+        error(expr.span, fmt::format("{} has {} arguments and no '{}'", instance_->attach[0].name,
+                                     instance_->args->fields.size(), name));
+        return unknown_type();
       }
       return int_type(8, instance_->kind == ProbeKind::Kprobe);
     }

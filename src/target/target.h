@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "bpf/image.h"
 #include "types/type.h"
 #include "types/user_probe.h"
 
 namespace flowtap {
+
+enum class ProgramType : uint8_t;  // bpf/image.h
 
 struct EnumConstant {
   Type type;

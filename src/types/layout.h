@@ -15,7 +15,8 @@
 //   UStack     with StackMode::BuildId each frame is the kernel's struct bpf_stack_build_id:
 //                           | s32 status | u8 build_id[20] | u64 offset in the file, or address |
 //   KSym       | u64 address             |
-//   USym       | u64 address             | u32 pid    | u32 0 |
+//   USym       | u64 address             | u32 pid    | u32 name |  1 + index of the name in
+//              Image::strings when the compiler knows it, else 0
 //   Username   | u64 uid                 |
 //   Inet       | u32 4 or 16| u32 0      | 16 bytes in network order |
 //   Mac        | 6 bytes |
@@ -45,6 +46,7 @@ inline constexpr uint32_t kBuildIdLength = 20;
 inline constexpr uint32_t kBuildIdOffsetAt = 24;
 
 inline constexpr uint32_t kUSymPid = 8;
+inline constexpr uint32_t kUSymName = 12;
 inline constexpr uint32_t kUSymSize = 16;
 inline constexpr uint32_t kInetAddress = 8;
 inline constexpr uint32_t kInetSize = 24;
