@@ -26,10 +26,6 @@ def _python_markers():
     return python.exists() and b"stapsdt" in python.read_bytes()
 
 
-def _kernel_is_at_least(major, minor):
-    return tuple(int(n) for n in os.uname().release.split("-")[0].split(".")[:2]) >= (major, minor)
-
-
 FEATURES = {
     "bpf": (lambda: os.geteuid() == 0, "tracing needs root"),
     "btf": (lambda: Path("/sys/kernel/btf/vmlinux").exists(), "this kernel has no BTF"),
@@ -39,7 +35,6 @@ FEATURES = {
     "markers": (_python_markers, "python3 was built without markers"),
     "watchpoint": (lambda: Path("/sys/bus/event_source/devices/breakpoint").exists(), "this machine has no watchpoints"),
     "cgroup2": (lambda: Path("/sys/fs/cgroup/cgroup.procs").exists(), "cgroup v2 is not mounted at /sys/fs/cgroup"),
-    "kfunc": (lambda: _kernel_is_at_least(6, 12), "kfuncs in tracepoints need Linux 6.12"),
     "bash": (lambda: shutil.which("bash") is not None, "bash is not installed"),
     "hardware": (lambda: Path("/sys/bus/event_source/devices/cpu/type").exists(), "this machine has no hardware counters"),
 }
