@@ -17,8 +17,8 @@ Type Inferrer::field_type(const Field& field, AddressSpace space) {
   if (is(type, Kind::Pointer)) {
     // A struct that points to one defined after it, or to itself.
     bool is_open = is(type->element, Kind::Struct) && !type->element->size;
-    if (is_open) return pointer_type(types_.complete(type->element), type->space);
-    return space == AddressSpace::User ? pointer_type(type->element, space) : type;
+    AddressSpace where = space == AddressSpace::User ? space : type->space;
+    return pointer_type(is_open ? types_.complete(type->element) : type->element, where);
   }
   if (is(type, Kind::Struct)) return types_.complete(type);
   return type;
