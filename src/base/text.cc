@@ -1,4 +1,5 @@
-// Small text helpers; see text.h. nearest() is the Levenshtein distance with one row of memory.
+// Small text helpers; see text.h. nearest() goes by the Levenshtein distance, in which
+// two letters that changed places count once.
 
 #include "base/text.h"
 
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
+#include <utility>
 
 #include "base/fd.h"
 
@@ -116,15 +118,15 @@ std::optional<int64_t> parse_number(std::string_view text) {
 }
 
 static size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> before, above, row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 1; i <= a.size(); i++) {
-    size_t diagonal = row[0];
+    before = std::exchange(above, row);
     row[0] = i;
     for (size_t j = 1; j <= b.size(); j++) {
-      size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1])});
+      bool is_swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (is_swap) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row[b.size()];
@@ -135,7 +137,10 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
   const std::string* found = nullptr;
   for (const std::string& candidate : candidates) {
     size_t distance = edit_distance(word, candidate);
-    if (distance >= best) continue;
+    bool has_same_length = candidate.size() == word.size();
+    bool is_nearer = distance < best ||
+                     (found && distance == best && has_same_length && found->size() != word.size());
+    if (!is_nearer) continue;
     best = distance;
     found = &candidate;
   }

@@ -130,8 +130,9 @@ void Parser::type_name(TypeSpec& spec) {
     return;
   }
   if (at("struct") || at("union") || at("enum")) {
-    spec.name = std::string(take().text) + " ";
-    if (!at(TokenKind::Name)) fail_expected(fmt::format("a name after '{}'", spec.name));
+    std::string keyword(take().text);
+    if (!at(TokenKind::Name)) fail_expected(fmt::format("a name after '{}'", keyword));
+    spec.name = keyword + " ";
   }
   if (!at(TokenKind::Name)) return fail_expected("a type");
   bool is_integer = spec.name.empty() && contains(kIntegerWords, token().text);

@@ -35,7 +35,7 @@ Value Lowering::lower(const Expr& expr) {
   if (auto* n = std::get_if<Ternary>(&expr.node)) return lower_ternary(expr, *n);
   if (auto* n = std::get_if<Increment>(&expr.node)) return lower_increment(expr, *n);
   if (auto* n = std::get_if<Cast>(&expr.node)) return lower_cast(expr, *n);
-  if (auto* n = std::get_if<Call>(&expr.node))
+  if (auto* n = std::get_if<Call>(&expr.node); n && known.builtin)
     return lower_builtin(expr, *known.builtin, n->args, n->name);
   if (auto* n = std::get_if<Identifier>(&expr.node))
     return lower_builtin(expr, *known.builtin, {}, n->name);
@@ -78,6 +78,8 @@ void Lowering::lower_into(const Expr& expr, Address to, const Type& type) {
       return;
     }
   }
+  if (auto* call = std::get_if<Call>(&expr.node); call && !known.builtin)
+    return lower_type_info(type_of(*call->args[0]), to, type);
   if (known.builtin) {
     const Call* call = std::get_if<Call>(&expr.node);
     static const std::vector<ExprPtr> kNone;
@@ -92,6 +94,16 @@ void Lowering::lower_into(const Expr& expr, Address to, const Type& type) {
       return;
     }
   store(lower(expr), to, type);
+}
+
+// typeinfo() is the one call that is no builtin.
+void Lowering::lower_type_info(const Type& about, Address to, const Type& record) {
+  auto place = [&](const char* name) { return to + find_field(record, name)->offset; };
+  auto size = [&](const char* name) { return find_field(record, name)->type->size; };
+  zero(to, record->size);
+  b().store(place("btf_id"), 8, imm(std::max(0, about->definition)));
+  store_text(place("base_ty"), size("base_ty"), type_family(about));
+  store_text(place("full_ty"), size("full_ty"), type_name(about));
 }
 
 // --- operators ----------------------------------------------------------------------------------
@@ -189,9 +201,23 @@ Value Lowering::lower_binary(const Expr& expr, const Binary& node) {
   if (is(left, Kind::Pointer) || is(right, Kind::Pointer))
     return lower_pointer_arithmetic(expr, node);
   Operand a = lower_scalar(*node.left);
-  Operand c = lower_scalar(*node.right);
+  Operand c;
+  a = keep_during(a, [&] { c = lower_scalar(*node.right); });
   b().set_span(expr.span);
   return lower_arithmetic(node.op, type_of(expr), a, c);
+}
+
+// Does `work` while `value` waits: in a register, or deep inside an expression in a slot, since
+// there are few registers and the stack that spills them is small.
+ir::Operand Lowering::keep_during(Operand value, const std::function<void()>& work) {
+  constexpr int kMostInRegisters = 16;
+  bool goes_to_memory = depth_ >= kMostInRegisters && !value.is_imm();
+  Address cell = goes_to_memory ? temp(8) : Address{};
+  if (goes_to_memory) b().store(cell, 8, value);
+  depth_++;
+  work();
+  depth_--;
+  return goes_to_memory ? reg(b().load(cell, 8)) : value;
 }
 
 Value Lowering::lower_arithmetic(BinaryOp op, const Type& type, Operand a, Operand c) {
@@ -276,12 +302,16 @@ Value Lowering::lower_pointer_arithmetic(const Expr& expr, const Binary& node) {
 Value Lowering::lower_choice(
     const Expr& expr, const std::function<void(int32_t, int32_t)>& branch,
     const std::function<void(const std::function<void(const Expr&)>&)>& then,
-    const std::function<void(const std::function<void(const Expr&)>&)>& otherwise) {
+    const std::function<void(const std::function<void(const Expr&)>&)>& otherwise, Reg into) {
   Type type = type_of(expr);
-  Reg result = is_scalar(type) ? b().new_reg() : ir::kNoReg;
+  Reg result = into != ir::kNoReg ? into : is_scalar(type) ? b().new_reg() : ir::kNoReg;
   Address to = is_scalar(type) || type->size == 0 ? Address{} : temp(type->size);
   auto take = [&](const Expr& value) {
-    if (is_scalar(type))
+    const Ternary* inner = std::get_if<Ternary>(&value.node);
+    bool is_choice = inner && inner->then && !info(*inner->condition).value;
+    if (is_scalar(type) && is_choice)  // a chain of choices shares one register
+      lower_ternary(value, *inner, result);
+    else if (is_scalar(type))
       b().assign(result, narrow(lower_scalar(value), type));
     else if (type->size)
       lower_into(value, to, type);
@@ -300,7 +330,7 @@ Value Lowering::lower_choice(
   return is_scalar(type) ? scalar(type, reg(result)) : memory(type, to);
 }
 
-Value Lowering::lower_ternary(const Expr& expr, const Ternary& node) {
+Value Lowering::lower_ternary(const Expr& expr, const Ternary& node, Reg into) {
   if (std::optional<int64_t> known = info(*node.condition).value) {
     const Expr& chosen = *known ? (node.then ? *node.then : *node.condition) : *node.otherwise;
     return lower(chosen);
@@ -321,7 +351,8 @@ Value Lowering::lower_ternary(const Expr& expr, const Ternary& node) {
   const Expr& then = node.then ? *node.then : *node.condition;
   return lower_choice(
       expr, [&](int32_t yes, int32_t no) { lower_condition(*node.condition, yes, no); },
-      [&](const auto& take) { take(then); }, [&](const auto& take) { take(*node.otherwise); });
+      [&](const auto& take) { take(then); }, [&](const auto& take) { take(*node.otherwise); },
+      into);
 }
 
 Value Lowering::lower_if_expr(const Expr& expr, const IfExpr& node) {
@@ -348,7 +379,7 @@ Value Lowering::lower_increment(const Expr& expr, const Increment& node) {
   if (std::holds_alternative<Variable>(node.target->node)) {
     int variable = info(*node.target).variable;
     Value old = load_variable(variable);
-    Operand after = reg(b().alu(ir::Alu::Add, old.operand, imm(delta)));
+    Operand after = narrow(reg(b().alu(ir::Alu::Add, old.operand, imm(delta))), type);
     store_variable(variable, scalar(type, after));
     return scalar(type, node.is_prefix ? after : old.operand);
   }

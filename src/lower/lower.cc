@@ -39,13 +39,10 @@ void Lowering::run() {
 // its stack:  | context | return flag | captured variables ... |
 void Lowering::start_program() {
   ctx_ = b().param(0);
-  for (size_t v = instance_.first_variable; v < instance_.end_variable; v++) {
-    const VariableInfo& variable = image_.checked().variables[v];
-    if (variable.is_captured && is_scalar(variable.type))
-      homes_[static_cast<int>(v)].cell = frame_cells_++;
-  }
+  for (size_t v = instance_.first_variable; v < instance_.end_variable; v++)
+    choose_home(static_cast<int>(v));
   for (const auto& [stmt, variable] : instance_.declares)
-    if (std::holds_alternative<ForRange>(stmt->node)) homes_[variable].start_cell = frame_cells_++;
+    if (std::holds_alternative<ForRange>(stmt->node)) choose_start(variable);
   if (instance_.functions > 1 || frame_cells_ > kFirstCell) {
     frame_slot_ = b().new_slot(static_cast<uint32_t>(frame_cells_) * 8, ir::Place::Stack);
     b().store(ir::in_slot(frame_slot_), 8, reg(ctx_));
@@ -53,6 +50,31 @@ void Lowering::start_program() {
       b().store(ir::in_slot(frame_slot_, cell * 8), 8, imm(0));
   }
   zero_variables(0);
+}
+
+// Few programs have so many variables that registers and stack cannot hold them; the rest of
+// those lies in slots, which may be put elsewhere.
+static constexpr int kMostInFrame = 24, kMostInRegisters = 32;
+
+void Lowering::choose_start(int number) {
+  Home& home = homes_[number];
+  if (frame_cells_ < kMostInFrame)
+    home.start_cell = frame_cells_++;
+  else
+    home.start_slot = b().new_slot(8, ir::Place::Scratch);
+}
+
+void Lowering::choose_home(int number) {
+  const VariableInfo& variable = image_.checked().variables[static_cast<size_t>(number)];
+  if (!is_scalar(variable.type) || variable.is_merged) return;
+  bool can_move = variable.type->space != AddressSpace::Context;
+  Home& home = homes_[number];
+  if (variable.is_captured && (frame_cells_ < kMostInFrame || !can_move))
+    home.cell = frame_cells_++;
+  else if (variable.is_captured)
+    home.slot = b().new_slot(8, ir::Place::Scratch);
+  else if (++in_registers_ > kMostInRegisters && can_move)
+    home.slot = b().new_slot(8);
 }
 
 void Lowering::zero_variables(int function) {

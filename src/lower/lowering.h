@@ -40,6 +40,8 @@ class Lowering {
 
   // --- the program as a whole (lower.cc) ---
   void start_program();
+  void choose_home(int variable);
+  void choose_start(int variable);
   void zero_variables(int function);
   void filter_by_pid();
   void skip_end_of_iterator();
@@ -72,6 +74,7 @@ class Lowering {
   void store_variable(int variable, const Expr& value);
   void store_variable(int variable, const Value& value);
   void store_cell(int cell, Operand value, bool is_number);
+  bool reads(const Expr& value, int variable) const;
   void zero_variable(int variable);
   Value load_variable(int variable);
   Address variable_address(int variable);
@@ -81,19 +84,23 @@ class Lowering {
   Value lower(const Expr& expr);
   Operand lower_scalar(const Expr& expr);
   void lower_into(const Expr& expr, Address to, const Type& type);
+  void lower_type_info(const Type& about, Address to, const Type& record);
   Value lower_unary(const Expr& expr, const Unary& node);
   Value lower_binary(const Expr& expr, const Binary& node);
+  Operand keep_during(Operand value, const std::function<void()>& work);
   Value lower_arithmetic(BinaryOp op, const Type& type, Operand left, Operand right);
   Operand lower_division(bool is_modulo, bool is_signed, Operand left, Operand right);
   Value lower_pointer_arithmetic(const Expr& expr, const Binary& node);
   Value lower_as_bool(const Expr& expr);
-  Value lower_ternary(const Expr& expr, const Ternary& node);
+  // `into`: the register for the result, when there is one already.
+  Value lower_ternary(const Expr& expr, const Ternary& node, Reg into = ir::kNoReg);
   Value lower_if_expr(const Expr& expr, const IfExpr& node);
   Value lower_increment(const Expr& expr, const Increment& node);
   Value lower_cast(const Expr& expr, const Cast& node);
   Value lower_choice(const Expr& expr, const std::function<void(int32_t, int32_t)>& branch,
                      const std::function<void(const std::function<void(const Expr&)>&)>& then,
-                     const std::function<void(const std::function<void(const Expr&)>&)>& otherwise);
+                     const std::function<void(const std::function<void(const Expr&)>&)>& otherwise,
+                     Reg into = ir::kNoReg);
   ir::Compare comparison(const Binary& node) const;
   bool may_be_known(const Type& pointer) const;
   Operand as_number(Operand pointer);
@@ -210,10 +217,11 @@ class Lowering {
   static Operand reg(Reg r) { return ir::reg_operand(r); }
 
   struct Home {
-    Reg reg = ir::kNoReg;  // scalars used in one function only
-    int32_t slot = -1;     // values in memory
-    int cell = -1;         // captured scalars: word in the frame
-    int start_cell = -1;   // variables of range loops: word with the first index
+    Reg reg = ir::kNoReg;     // scalars used in one function only
+    int32_t slot = -1;        // values in memory; scalars too, when there are very many
+    int cell = -1;            // captured scalars: word in the frame
+    int start_cell = -1;      // variables of range loops: word with the first index...
+    int32_t start_slot = -1;  // ...or a slot for it, when there are very many
   };
 
   ImageBuilder& image_;
@@ -227,6 +235,8 @@ class Lowering {
   static constexpr int kFirstCell = 2;  // after the context and the return flag
   int frame_cells_ = kFirstCell;
   bool in_callback_ = false;
+  int in_registers_ = 0;  // scalar variables that got a register
+  int depth_ = 0;         // of operators whose left side waits for the right one
   std::map<int, Home> homes_;
   // Slots for temporary values, free again when their statement is over.
   struct Temp {

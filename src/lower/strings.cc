@@ -385,10 +385,12 @@ void Lowering::lower_str_concat(const std::vector<ExprPtr>& args, Address to, co
                           {reg(b().address_of(to)), imm(first), reg(b().address_of(left.address))});
   int32_t measured = b().new_block(), done = b().new_block();
   Reg length = b().alu(ir::Alu::Sub, reg(with_nul), imm(1));
-  b().branch(ir::Compare::Lt, reg(length), imm(first), measured, done);
+  // The verifier must see that the second part fits behind the first: a first part that leaves
+  // less than all of its room is the end of the text.
+  uint32_t room = std::min(right.type->size, type->size);
+  b().branch(ir::Compare::Lt, reg(length), imm(std::min(first, type->size - room + 1)), measured,
+             done);
   b().start(measured);
-  // What is left after the longest possible first part must hold the second.
-  uint32_t room = std::min(right.type->size, type->size - first + 1);
   Reg rest = b().alu(ir::Alu::Add, reg(b().address_of(to)), reg(length));
   b().call(BPF_FUNC_probe_read_kernel_str,
            {reg(rest), imm(room), reg(b().address_of(right.address))});

@@ -1,6 +1,7 @@
 // Variables: scalars live in a register, or in the program's frame when a loop body shares them;
 // larger values live in a slot.
 
+#include "lang/walk.h"
 #include "lower/lowering.h"
 
 namespace flowtap {
@@ -10,7 +11,8 @@ ir::Address Lowering::frame_cell(int cell) {
 }
 
 ir::Address Lowering::range_start(int variable) {
-  return frame_cell(homes_.at(variable).start_cell);
+  const Home& home = homes_.at(variable);
+  return home.start_slot >= 0 ? ir::in_slot(home.start_slot) : frame_cell(home.start_cell);
 }
 
 ir::Address Lowering::variable_address(int variable) {
@@ -37,6 +39,7 @@ void Lowering::store_variable(int variable, const Value& value) {
   Home& home = homes_[variable];
   if (!is_scalar(type)) return store(value, variable_address(variable), type);
   if (home.cell >= 0) return store_cell(home.cell, value.operand, is_integer(type));
+  if (home.slot >= 0) return b().store(ir::in_slot(home.slot), 8, value.operand);
   if (home.reg == ir::kNoReg) home.reg = b().new_reg();
   b().assign(home.reg, value.operand);
 }
@@ -47,7 +50,17 @@ void Lowering::store_variable(int variable, const Expr& value) {
     Operand operand = lower_scalar(value);
     return store_variable(variable, scalar(type, narrow(operand, type)));
   }
-  lower_into(value, variable_address(variable), type);
+  if (!reads(value, variable)) return lower_into(value, variable_address(variable), type);
+  // `$t = ($t.1, $t.0)`: the old value is needed until the new one is complete.
+  Address room = temp(type->size);
+  lower_into(value, room, type);
+  copy(variable_address(variable), room, type->size);
+}
+
+bool Lowering::reads(const Expr& value, int variable) const {
+  bool found = false;
+  for_each_expr(value, [&](const Expr& e) { found |= info(e).variable == variable; });
+  return found;
 }
 
 void Lowering::zero_variable(int variable) {
@@ -63,6 +76,7 @@ Value Lowering::load_variable(int variable) {
   Home& home = homes_[variable];
   if (!is_scalar(type)) return memory(type, variable_address(variable));
   if (home.cell >= 0) return scalar(type, reg(b().load(frame_cell(home.cell), 8)));
+  if (home.slot >= 0) return scalar(type, reg(b().load(ir::in_slot(home.slot), 8)));
   // A copy: the variable may change before this value is used, as in `$x++ + $x`.
   return scalar(type, reg(b().move(reg(home.reg))));
 }

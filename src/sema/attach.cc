@@ -46,7 +46,7 @@ class Expander {
     if (count() >= least && count() <= most) return true;
     std::string wanted =
         least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
-    error(fmt::format("a {} probe takes {} part{} after its name, found {}", row.name, wanted,
+    error(fmt::format("'{}' takes {} part{} after its name, found {}", row.name, wanted,
                       most == 1 ? "" : "s", count()))
         .with_hint(fmt::format("write it as '{}'", row.forms));
     return false;
@@ -202,8 +202,8 @@ class Expander {
       return;
     }
     if (!number || *number <= 0) {
-      error(fmt::format("the rate of a {} probe must be a positive number, found '{}'", row.name,
-                        part(2)));
+      error(
+          fmt::format("the rate of '{}' must be a positive number, found '{}'", row.name, part(2)));
       return;
     }
     AttachPoint& point = add(row.kind, fmt::format("{}:{}:{}", row.name, part(1), *number));
@@ -249,7 +249,7 @@ class Expander {
         has_count ? parse_number(part(2))
                   : std::optional<int64_t>(static_cast<int64_t>(found->default_period));
     if (!period || *period <= 0) {
-      error(fmt::format("the count of a {} probe must be a positive number, found '{}'", row.name,
+      error(fmt::format("the count of '{}' must be a positive number, found '{}'", row.name,
                         part(2)));
       return;
     }

@@ -163,6 +163,12 @@ class Checker {
     return false;
   }
 
+  bool skip(const AttachPoint& point, const Error& error) {
+    if (program_.config.missing_probes == MissingProbes::Warn)
+      diagnostics_.warning(point.span, error.message() + "; skipping it");
+    return false;
+  }
+
   // Pointers that system calls take point to user memory.
   bool describe_tracepoint(Instance& instance, const AttachPoint& point) {
     Result<TracepointFormat> format = target_.tracepoint(point.target, point.function);
@@ -177,6 +183,7 @@ class Checker {
 
   bool describe_typed(Instance& instance, const AttachPoint& point,
                       const Result<FunctionSignature>& signature) {
+    if (!signature.ok() && options_.allows_missing) return skip(point, signature.error());
     if (!signature.ok()) return report(point, signature.error());
     instance.args = args_type(signature->args);
     instance.result = signature->result;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "builtins/probes.h"
 #include "lang/expand.h"
 
@@ -27,7 +29,7 @@ Diagnostic& Inferrer::report(Diagnostic& diagnostic) {
 void Inferrer::run() {
   // Types only widen, so this ends; the bound guards against a mistake of ours.
   constexpr int kMostWalks = 64;
-  for (int i = 0; i < kMostWalks && walk_everything(); i++) {
+  for (walks_ = 0; walks_ < kMostWalks && walk_everything(); walks_++) {
   }
   is_last_walk_ = true;
   walk_everything();
@@ -88,8 +90,9 @@ void Inferrer::infer_stmt(const Stmt& stmt) {
   } else if (auto* n = std::get_if<If>(&stmt.node)) {
     infer_branches(*n->condition, n->then, n->otherwise, n->is_comptime);
   } else if (auto* n = std::get_if<While>(&stmt.node)) {
-    warning(stmt.span, "'while' is old style").with_hint("prefer 'for ($i : 0..n) { ... }'");
-    loop_depth_++;
+    Span word{stmt.span.file, stmt.span.begin, stmt.span.begin + 5};
+    warning(word, "'while' is old style").with_hint("prefer 'for ($i : 0..n) { ... }'");
+    enter_loop(word);
     infer_condition(*n->condition);
     infer_block(n->body);
     loop_depth_--;
@@ -109,6 +112,13 @@ void Inferrer::infer_stmt(const Stmt& stmt) {
     const char* word = std::holds_alternative<Break>(stmt.node) ? "break" : "continue";
     error(stmt.span, fmt::format("'{}' is only possible inside a loop", word));
   }
+}
+
+// The kernel calls the body of a loop back, and allows 8 calls inside each other.
+void Inferrer::enter_loop(Span span) {
+  constexpr int kMostNested = 7;
+  if (++loop_depth_ == kMostNested + 1)
+    error(span, fmt::format("loops can be nested {} deep at most", kMostNested));
 }
 
 void Inferrer::infer_condition(const Expr& condition) {
@@ -147,7 +157,7 @@ void Inferrer::infer_for_range(const Stmt& stmt, const ForRange& loop) {
       error(bound->span,
             fmt::format("the bounds of a range are integers, found '{}'", type_name(type)));
   assign_variable_type(instance_->declares.at(&stmt), {int_type(8, true)}, loop.name_span);
-  loop_depth_++;
+  enter_loop(loop.name_span);
   infer_block(loop.body);
   loop_depth_--;
 }
@@ -158,8 +168,13 @@ void Inferrer::infer_for_map(const Stmt& stmt, const ForMap& loop) {
         .with_hint("write 'for ($kv : @map)' or 'for ($i : 0..10)'");
     return;
   }
-  MapInfo& map = use_map(*loop.map, true);
-  if (map.is_scalar == true) return;
+  MapInfo& map = program_.maps[static_cast<size_t>(info(*loop.map).map)];
+  if (map.is_scalar == true) {
+    error(loop.map->span, fmt::format("'{}' has no keys, so no loop can go over it", map.name))
+        .with_note(map.span, "first used here");
+    return;
+  }
+  use_map(*loop.map, true);
   Type key = map.key, value = readable(map.value);
   if (!is(key, Kind::Unknown) && !is(value, Kind::Unknown)) {
     if (is_aggregation(value))
@@ -169,7 +184,7 @@ void Inferrer::infer_for_map(const Stmt& stmt, const ForMap& loop) {
       assign_variable_type(instance_->declares.at(&stmt), {tuple_type({key, value})},
                            loop.name_span);
   }
-  loop_depth_++;
+  enter_loop(loop.name_span);
   infer_block(loop.body);
   loop_depth_--;
 }
@@ -203,7 +218,9 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
     if (variable < 0) return;
     if (assign.is_compound) {
       Type have = program_.variables[static_cast<size_t>(variable)].type;
-      if (is_integer(have))
+      bool is_fixed = program_.variables[static_cast<size_t>(variable)].has_declared_type;
+      program_.variables[static_cast<size_t>(variable)].is_assigned = true;
+      if (check_compound(stmt, assign, have) && is_integer(have) && !is_fixed)
         assign_variable_type(
             variable, {int_type(8, have->is_signed || assign.op == BinaryOp::Subtract)}, stmt.span);
     } else {
@@ -222,8 +239,9 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
   const ExprInfo& value = info(*assign.value);
   bool is_direct = value.builtin && value.builtin->has(kAggregation);
   if (!is_direct && is_aggregation(value.type) && !is_integer(readable(value.type))) {
-    error(assign.value->span, fmt::format("a '{}' value cannot be copied from one map to another",
-                                          type_name(value.type)));
+    error(assign.value->span,
+          fmt::format("values of type '{}' cannot be copied from one map to another",
+                      type_name(value.type)));
     return;
   }
   if (is(value.type, Kind::None)) {
@@ -231,6 +249,7 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
     return;
   }
   if (assign.is_compound) {
+    if (!check_compound(stmt, assign, map.value)) return;
     bool is_signed =
         assign.op == BinaryOp::Subtract || !is(map.value, Kind::Int) || map.value->is_signed;
     Type result = is(map.value, Kind::Pointer)
@@ -275,8 +294,9 @@ void Inferrer::assign_variable(int variable, const Expr& value, Span span) {
   const ExprInfo& from = info(value);
   if (is_aggregation(from.type)) {
     Diagnostic& report = error(
-        value.span, fmt::format("a '{}' value cannot be kept in a variable", type_name(from.type)));
-    if (is_integer(readable(from.type))) report.with_hint("read it with a cast: (int64)@map");
+        value.span,
+        fmt::format("values of type '{}' cannot be kept in a variable", type_name(from.type)));
+    if (is_integer(readable(from.type))) report.with_hint("read it with a cast, as in (int64)@x");
     return;
   }
   if (is(from.type, Kind::None)) {
@@ -287,15 +307,25 @@ void Inferrer::assign_variable(int variable, const Expr& value, Span span) {
   declared.is_assigned = true;
   if (declared.has_declared_type) {
     if (is(from.type, Kind::Unknown) || can_hold(declared.type, value)) return;
-    error(value.span, fmt::format("'${}' is declared as '{}' and cannot hold {}",
-                                  written_name(declared.name), type_name(declared.type),
-                                  from.value && is_integer(from.type)
-                                      ? integer_text(*from.value, from.type)
-                                      : fmt::format("'{}'", type_name(from.type))))
-        .with_hint("write a cast if the value may be cut");
+    Diagnostic& report =
+        error(value.span, fmt::format("'${}' is declared as '{}' and cannot hold {}",
+                                      written_name(declared.name), type_name(declared.type),
+                                      from.value && is_integer(from.type)
+                                          ? integer_text(*from.value, from.type)
+                                          : fmt::format("'{}'", type_name(from.type))));
+    bool can_be_cut = (is_integer(declared.type) && is_integer(from.type)) ||
+                      (is(declared.type, Kind::String) && is(from.type, Kind::String));
+    if (can_be_cut) report.with_hint("write a cast if the value may be cut");
     return;
   }
   assign_variable_type(variable, meeting(value), span);
+}
+
+// A string that is added to in every round would grow without end: it gets all there is.
+Type Inferrer::settled(const Type& type) {
+  constexpr int kManyWalks = 8;
+  if (walks_ < kManyWalks || !is(type, Kind::String)) return type;
+  return string_type(std::max(type->size, static_cast<uint32_t>(program_.config.max_strlen)));
 }
 
 void Inferrer::assign_variable_type(int variable, const Meeting& value, Span span) {
@@ -309,8 +339,9 @@ void Inferrer::assign_variable_type(int variable, const Meeting& value, Span spa
         .with_note(declared.span, "first used here");
     return;
   }
-  changed_ |= !same_type(*both, declared.type) || (declared.only_literals && !value.is_literal);
-  declared.type = *both;
+  bool has_grown = !same_type(*both, declared.type);
+  changed_ |= has_grown || (declared.only_literals && !value.is_literal);
+  declared.type = has_grown ? settled(*both) : *both;
   declared.only_literals &= value.is_literal;
 }
 
@@ -326,8 +357,9 @@ void Inferrer::assign_map_type(MapInfo& map, const Meeting& value, Span span) {
         .with_note(map.span, "first used here");
     return;
   }
-  changed_ |= !same_type(*both, map.value) || (map.only_literals && !value.is_literal);
-  map.value = *both;
+  bool has_grown = !same_type(*both, map.value);
+  changed_ |= has_grown || (map.only_literals && !value.is_literal);
+  map.value = has_grown ? settled(*both) : *both;
   map.only_literals &= value.is_literal;
 }
 
@@ -352,7 +384,7 @@ void Inferrer::use_key(MapInfo& map, const Expr& key) {
   Type type = infer_value(key);
   if (is(type, Kind::Unknown)) return;
   if (is(type, Kind::None) || is_aggregation(type)) {
-    error(key.span, fmt::format("a '{}' cannot be a key", type_name(type)));
+    error(key.span, fmt::format("'{}' cannot be the type of a key", type_name(type)));
     return;
   }
   std::optional<Type> both = unify({map.key, map.key_only_literals}, meeting(key));
@@ -376,8 +408,8 @@ void Inferrer::check_declaration(const MapInfo& map) {
   std::string fitting =
       is_per_cpu ? (is_lru ? "lruhash" : "hash") : (is_lru ? "percpulruhash" : "percpuhash");
   diagnostics_
-      .error(map.decl->span, fmt::format("a {} cannot hold the '{}' values of '{}'", map.decl->type,
-                                         type_name(map.value), map.name))
+      .error(map.decl->span, fmt::format("a map of type {} cannot hold the '{}' values of '{}'",
+                                         map.decl->type, type_name(map.value), map.name))
       .with_note(map.span, "first used here")
       .with_hint(
           fmt::format("declare it as: let {} = {}({});", map.name, fitting, map.decl->entries));

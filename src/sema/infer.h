@@ -32,9 +32,11 @@ class Inferrer {
   void infer_block(const Block& block);
   void infer_stmt(const Stmt& stmt);
   void infer_assign(const Stmt& stmt, const Assign& assign);
+  bool check_compound(const Stmt& stmt, const Assign& assign, const Type& have);
   void infer_let(const Stmt& stmt, const Let& let);
   void infer_for_range(const Stmt& stmt, const ForRange& loop);
   void infer_for_map(const Stmt& stmt, const ForMap& loop);
+  void enter_loop(Span span);
   void infer_unroll(const Unroll& unroll);
   void infer_condition(const Expr& condition);
   void infer_branches(const Expr& condition, const Block& then, const Block& otherwise,
@@ -46,15 +48,17 @@ class Inferrer {
 
   // --- what assignments do to variables and maps (infer.cc) ---
   void assign_variable(int variable, const Expr& value, Span span);
+  Type settled(const Type& type);
   void assign_variable_type(int variable, const Meeting& value, Span span);
   void assign_map_type(MapInfo& map, const Meeting& value, Span span);
   MapInfo& use_map(const Expr& access, bool has_key);
   void use_key(MapInfo& map, const Expr& key);
 
-  // --- expressions (infer_expr.cc) ---
+  // --- expressions (infer_expr.cc, infer_field.cc) ---
   const Type& infer(const Expr& expr);
   Type infer_value(const Expr& expr);  // aggregations read as integers
   void infer_node(const Expr& expr, ExprInfo& info);
+  void check_text_length(const Expr& expr, const std::string& text);
   void infer_identifier(const Expr& expr, const Identifier& node, ExprInfo& info);
   void infer_unary(const Expr& expr, const Unary& node, ExprInfo& info);
   void infer_binary(const Expr& expr, const Binary& node, ExprInfo& info);
@@ -82,6 +86,8 @@ class Inferrer {
   void set_constant(ExprInfo& info, int64_t value, bool is_unsigned);
 
   // --- builtins (infer_call.cc, infer_action.cc) ---
+  void infer_type_info(const Expr& expr, const Call& node, ExprInfo& info);
+  bool infer_type_field(const Expr& expr, const Member& node, ExprInfo& info);
   void infer_call(const Expr& expr, const Call& node, ExprInfo& info);
   void infer_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
                      std::string_view name, ExprInfo& info);
@@ -143,10 +149,12 @@ class Inferrer {
   Diagnostics silent_;        // where the walks before the last one report to
   bool is_last_walk_ = false;
   bool changed_ = false;
+  int walks_ = 0;
   Instance* instance_ = nullptr;
   uint32_t current_ = 0;  // the expression being looked at, for messages
   int loop_depth_ = 0;
   const Expr* aggregate_ = nullptr;  // the one place where count() and so on may stand now
+  bool is_for_compiler_ = false;     // the argument being looked at does not exist at run time
 };
 
 }  // namespace flowtap

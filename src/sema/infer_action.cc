@@ -112,6 +112,9 @@ Type Inferrer::aggregation_type(const Expr& expr, const Builtin& builtin,
   if (program_.config.unstable_tseries == Unstable::Error)
     error(expr.span, "tseries() is switched off")
         .with_hint("set unstable_tseries = enable in the config block");
+  else if (program_.config.unstable_tseries == Unstable::Warn)
+    warning(expr.span, "tseries() may still change")
+        .with_hint("config = { unstable_tseries = enable } silences this");
   data.size =
       static_cast<uint32_t>(std::clamp<int64_t>(data.max, 1, kMostBuckets)) * kTseriesBucketSize;
   return make_aggregation(std::move(data));
@@ -138,6 +141,12 @@ Type Inferrer::map_function_type(const Expr& expr, const Builtin& builtin,
   if (!access) return unknown_type();
   const ExprPtr& own_key = std::get<MapAccess>(access->node).key;
   MapInfo& map = program_.maps[static_cast<size_t>(info(*access).map)];
+  if (own_key && args.size() > 1) {
+    error(expr.span,
+          fmt::format("{}() takes the map and its key apart, one key at a time", builtin.name))
+        .with_hint(fmt::format("use it as: {}", builtin.usage));
+    return unknown_type();
+  }
   switch (builtin.id) {
     case Fn::Clear:
     case Fn::Zero:
@@ -169,7 +178,6 @@ Type Inferrer::map_function_type(const Expr& expr, const Builtin& builtin,
       return bool_type();
     }
   }
-  (void)expr;
 }
 
 // --- printing -----------------------------------------------------------------------------------
@@ -245,6 +253,9 @@ void Inferrer::check_print(const Expr& expr, const std::vector<ExprPtr>& args) {
     return;
   }
   for (size_t i = 1; i < args.size(); i++) expect_integer(*args[i], "print");
+  if (loop_depth_ > 0)
+    warning(expr.span, "the map is printed later, when the loop may have changed it already")
+        .with_hint(fmt::format("print single values at once: print({}[key])", map.name));
 }
 
 Type Inferrer::action_type(const Expr& expr, const Builtin& builtin,

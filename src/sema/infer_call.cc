@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "base/text.h"
 #include "builtins/probes.h"
@@ -17,6 +18,7 @@ namespace flowtap {
 
 void Inferrer::infer_call(const Expr& expr, const Call& node, ExprInfo& result) {
   const Builtin* builtin = find_builtin(node.name);
+  if (node.name == "typeinfo") return infer_type_info(expr, node, result);
   if (!builtin) {
     for (const ExprPtr& arg : node.args) infer(*arg);
     std::vector<std::string> names;
@@ -27,6 +29,19 @@ void Inferrer::infer_call(const Expr& expr, const Call& node, ExprInfo& result) 
     return;
   }
   infer_builtin(expr, *builtin, node.args, node.name, result);
+}
+
+// typeinfo(type or expression): a record of constants.
+void Inferrer::infer_type_info(const Expr& expr, const Call& node, ExprInfo& result) {
+  if (program_.config.unstable_typeinfo == Unstable::Error)
+    error(expr.span, "'typeinfo' is switched off, since it may still change")
+        .with_hint("switch it on: config = { unstable_typeinfo = enable }");
+  else if (program_.config.unstable_typeinfo == Unstable::Warn)
+    warning(expr.span, "'typeinfo' may still change")
+        .with_hint("config = { unstable_typeinfo = enable } silences this");
+  Type type = resolve_type(std::get<Typeof>(node.args[0]->node).type);
+  info(*node.args[0]).type = type;
+  if (!is(type, Kind::Unknown)) result.type = type_info_record(type);
 }
 
 // Builtins some of whose arguments are words of their own: nsecs(monotonic), kstack(perf, 3).
@@ -48,6 +63,23 @@ static bool is_word(const Expr& expr) { return std::holds_alternative<Identifier
 static std::string word_of(const Expr& expr) {
   const Identifier* word = std::get_if<Identifier>(&expr.node);
   return word ? word->name : std::string();
+}
+
+static bool is_compiled_text(Fn id, size_t argument) {
+  switch (id) {
+    case Fn::Printf:
+    case Fn::Errorf:
+    case Fn::Warnf:
+    case Fn::Cat:
+    case Fn::System:
+    case Fn::Time:
+    case Fn::Strftime:
+    case Fn::Fail: return argument == 0;
+    case Fn::Assert:
+    case Fn::StaticAssert: return argument == 1;
+    case Fn::Getopt: return argument != 1;
+    default: return false;
+  }
 }
 
 void Inferrer::infer_builtin(const Expr& expr, const Builtin& builtin,
@@ -73,7 +105,9 @@ void Inferrer::infer_builtin(const Expr& expr, const Builtin& builtin,
                   (builtin.has(kMapFirst) || builtin.id == Fn::Print);
     bool is_member = builtin.id == Fn::ContainerOf && i > 0;
     if (is_map || is_member || (takes_words(builtin.id) && is_word(*args[i]))) continue;
+    bool outer = std::exchange(is_for_compiler_, is_compiled_text(builtin.id, i));
     infer(*args[i]);
+    is_for_compiler_ = outer;
   }
   if (infer_folded_call(expr, builtin, args, result)) return;
   Type type = builtin_type(expr, builtin, args, name);

@@ -34,6 +34,7 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
   } else if (auto* n = std::get_if<StringLiteral>(&expr.node)) {
     result.type = string_type(static_cast<uint32_t>(n->value.size() + 1));
     result.text = n->value;
+    check_text_length(expr, n->value);
   } else if (auto* n = std::get_if<BoolLiteral>(&expr.node)) {
     result.type = bool_type();
     result.value = n->value;
@@ -92,6 +93,16 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
   } else if (std::holds_alternative<Typeof>(expr.node)) {
     error(expr.span, "a type is only possible here as the argument of a macro");
   }
+}
+
+// Texts that only the compiler reads, such as formats, may be of any length.
+void Inferrer::check_text_length(const Expr& expr, const std::string& text) {
+  uint64_t most = program_.config.max_strlen;
+  if (is_for_compiler_ || text.size() < most) return;
+  error(expr.span,
+        fmt::format("this string needs {} bytes, more than max_strlen = {}", text.size() + 1, most))
+      .with_hint(fmt::format("raise it in the config block: config = {{ max_strlen = {} }}",
+                             text.size() + 1));
 }
 
 void Inferrer::infer_identifier(const Expr& expr, const Identifier& node, ExprInfo& result) {
@@ -266,12 +277,24 @@ void Inferrer::fold_binary(const Expr& expr, const Binary& node, ExprInfo& resul
   bool too_wide =
       wide > static_cast<__int128>(UINT64_MAX) || wide < static_cast<__int128>(INT64_MIN);
   if (is_bad || too_wide) {
-    error(expr.span, is_bad && divides
-                         ? "division by zero"
-                         : "the result of this constant expression does not fit 64 bits");
+    error(expr.span, !is_bad   ? "the result of this constant expression does not fit 64 bits"
+                     : divides ? "division by zero"
+                               : fmt::format("a shift goes by 0 to 63 bits, found {}", b));
     return;
   }
   set_constant(result, static_cast<int64_t>(wide), wide >= 0);
+}
+
+// target op= value: integers, and pointers that move.
+bool Inferrer::check_compound(const Stmt& stmt, const Assign& assign, const Type& have) {
+  Type value = readable(info(*assign.value).type);
+  if (is(have, Kind::Unknown) || is(value, Kind::Unknown)) return true;
+  bool moves =
+      is(have, Kind::Pointer) && (assign.op == BinaryOp::Add || assign.op == BinaryOp::Subtract);
+  if (is_integer(value) && (is_integer(have) || moves)) return true;
+  error(stmt.span, fmt::format("'{}=' cannot join '{}' and '{}'", operator_text(assign.op),
+                               type_name(have), type_name(value)));
+  return false;
 }
 
 void Inferrer::infer_pointer_arithmetic(const Expr& expr, const Binary& node, const Type& left,
@@ -386,8 +409,11 @@ void Inferrer::infer_increment(const Expr& expr, const Increment& node, ExprInfo
   if (std::holds_alternative<Variable>(node.target->node)) {
     int variable = info(*node.target).variable;
     if (variable < 0) return;
-    Type have = program_.variables[static_cast<size_t>(variable)].type;
-    if (is_integer(have))
+    const VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+    Type have = declared.type;
+    if (is_integer(have) && declared.has_declared_type)
+      assign_variable_type(variable, {have}, expr.span);  // wraps, as its type says
+    else if (is_integer(have))
       assign_variable_type(variable, {int_type(8, have->is_signed || node.delta < 0)}, expr.span);
     else if (!is(have, Kind::Pointer) && !is(have, Kind::Unknown))
       error(expr.span,
@@ -421,7 +447,10 @@ Type Inferrer::resolve_type(const TypeSpec& spec) {
   } else {
     type = types_.find_type(spec.name);
     if (!type) {
-      error(spec.span, fmt::format("there is no type '{}'", spec.name));
+      Diagnostic& report = error(spec.span, fmt::format("there is no type '{}'", spec.name));
+      for (const char* keyword : {"struct ", "union ", "enum "})
+        if (types_.find_type(keyword + spec.name))
+          report.with_hint(fmt::format("did you mean '{}{}'?", keyword, spec.name));
       return unknown_type();
     }
   }
@@ -464,10 +493,10 @@ void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) 
                                      to->element->size));
   if (is(to, Kind::Pointer) && is(from, Kind::Pointer)) to = pointer_type(to->element, from->space);
   result.type = to;
-  bool reads_aggregation = is_aggregation(operand.type);  // the cast is what reads it
-  if (same_type(to, from) && !operand.is_literal && !node.type.of && !reads_aggregation)
+  bool is_needless = same_type(to, operand.type) && !operand.value && !node.type.of;
+  if (is_needless)
     warning(expr.span,
-            fmt::format("this cast has no effect: the value is a '{}' already", type_name(to)));
+            fmt::format("this cast has no effect: the value has type '{}' already", type_name(to)));
   if (is_integer(to) && is_scalar(from)) {
     check_enum_cast(expr, to, operand);
     if (operand.value) {
@@ -489,142 +518,12 @@ void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) 
                         (is_integer(from) || is(from, Kind::Array) || is(from, Kind::String))) ||
                        (is_integer(to) && is(from, Kind::Array) && is_integer(from->element));
   bool sizes_agree = is(to, Kind::Array)
-                         ? (operand.is_literal || is(from, Kind::String) || from->size == to->size)
+                         ? (operand.value || is(from, Kind::String) || from->size == to->size)
                          : from->size <= 8 && from->size == to->size;
   bool resizes_text = (is(to, Kind::String) && is(from, Kind::String)) ||
                       (is(to, Kind::Buffer) && is(from, Kind::Buffer));
   if ((int_and_array && sizes_agree) || resizes_text || same_type(to, from)) return;
-  error(expr.span, fmt::format("a '{}' cannot be cast to '{}'", type_name(from), type_name(to)));
-}
-
-// What reading a field gives: char arrays read as strings, and pointers found in user memory are
-// user pointers.
-Type Inferrer::field_type(const Field& field, AddressSpace space) {
-  const Type& type = field.type;
-  bool is_char_array = is(type, Kind::Array) && is(type->element, Kind::Int) &&
-                       type->element->size == 1 && type->element->is_signed && type->count > 0;
-  if (is_char_array) return string_type(type->count);
-  if (is(type, Kind::Pointer) && space == AddressSpace::User)
-    return pointer_type(type->element, space);
-  if (is(type, Kind::Struct)) return types_.complete(type);
-  return type;
-}
-
-// config.name: a constant.
-bool Inferrer::infer_setting(const Expr& expr, const Member& node, ExprInfo& result) {
-  const Identifier* word = std::get_if<Identifier>(&node.base->node);
-  const Builtin* builtin = word ? find_builtin(word->name) : nullptr;
-  if (!builtin || builtin->id != Fn::Config) return false;
-  std::optional<ConfigValue> value = config_value(program_.config, node.name);
-  if (!value) {
-    Diagnostic& report = error(expr.span, fmt::format("'{}' is not a setting", node.name));
-    if (auto near = nearest(node.name, config_keys()))
-      report.with_hint(fmt::format("did you mean 'config.{}'?", *near));
-  } else if (!value->number) {
-    result.text = value->text;
-    result.type = string_type(static_cast<uint32_t>(value->text.size() + 1));
-  } else if (value->is_bool) {
-    result.value = value->number;
-    result.type = bool_type();
-  } else {
-    set_constant(result, *value->number, true);
-  }
-  return true;
-}
-
-void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& result) {
-  if (infer_setting(expr, node, result)) return;
-  Type base = infer_value(*node.base);
-  if (is(base, Kind::Unknown)) return;
-  AddressSpace space = AddressSpace::Kernel;
-  if (is(base, Kind::Pointer)) {
-    space = base->space;
-    base = base->element;
-  }
-  if (is(base, Kind::Struct)) base = types_.complete(base);
-  bool has_fields = is(base, Kind::Struct) || is(base, Kind::Tuple) || is(base, Kind::Record);
-  if (!has_fields) {
-    error(expr.span, fmt::format("a '{}' has no field '{}'", type_name(base), node.name));
-    return;
-  }
-  if (const Field* field = find_field(base, node.name)) {
-    result.type = field_type(*field, space);
-    return;
-  }
-  bool is_args = info(*node.base).builtin && info(*node.base).builtin->id == Fn::Args;
-  std::vector<std::string> names;
-  for (const Field& field : base->fields) names.push_back(field.name);
-  std::string owner = is_args ? instance_->attach[0].name : fmt::format("'{}'", type_name(base));
-  if (is(base, Kind::Tuple)) {
-    error(expr.span,
-          fmt::format("this tuple has {} elements and no element {}", names.size(), node.name));
-    return;
-  }
-  Diagnostic& report = error(expr.span, fmt::format("'{}{}' is not a field of {}",
-                                                    is_args ? "args." : "", node.name, owner));
-  if (auto near = nearest(node.name, names))
-    report.with_hint(fmt::format("did you mean '{}{}'?", is_args ? "args." : "", *near));
-  else if (is_args)
-    report.with_hint(fmt::format("list the fields with: -lv {}", owner));
-}
-
-void Inferrer::infer_index(const Expr& expr, const Index& node, ExprInfo& result) {
-  Type base = infer_value(*node.base);
-  Type index = infer_value(*node.index);
-  if (is(base, Kind::Unknown) || is(index, Kind::Unknown)) return;
-  std::optional<int64_t> constant = info(*node.index).value;
-  if (!is_integer(index)) {
-    error(node.index->span,
-          fmt::format("an index must be an integer, found '{}'", type_name(index)));
-    return;
-  }
-  uint32_t count = 0;
-  if (is(base, Kind::Array)) {
-    result.type = field_type({.name = {}, .type = base->element}, AddressSpace::Kernel);
-    count = base->count;
-  } else if (is(base, Kind::Pointer)) {
-    result.type = field_type({.name = {}, .type = base->element}, base->space);
-    return;
-  } else if (is(base, Kind::String) || is(base, Kind::Buffer)) {
-    result.type = int_type(1, is(base, Kind::String));
-    count = is(base, Kind::String) ? base->size : base->size - 4;
-  } else if (is(base, Kind::Tuple) && constant) {
-    const Field* field = find_field(base, std::to_string(*constant));
-    if (field)
-      result.type = field->type;
-    else
-      error(expr.span, fmt::format("this tuple has {} elements and no element {}",
-                                   base->fields.size(), *constant));
-    return;
-  } else {
-    error(expr.span, fmt::format("'[]' takes an array, a pointer, a string or a tuple, found '{}'",
-                                 type_name(base)));
-    return;
-  }
-  if (constant && (*constant < 0 || *constant >= static_cast<int64_t>(count)) && count > 0)
-    error(expr.span, fmt::format("index {} is outside of '{}'", *constant, type_name(base)));
-}
-
-void Inferrer::infer_sizeof(const Expr&, const Sizeof& node, ExprInfo& result) {
-  Type type = node.operand ? infer_value(*node.operand) : resolve_type(node.type);
-  if (!is(type, Kind::Unknown)) set_constant(result, type->size, true);
-}
-
-void Inferrer::infer_offsetof(const Expr& expr, const Offsetof& node, ExprInfo& result) {
-  Type type = node.operand ? infer_value(*node.operand) : resolve_type(node.type);
-  uint32_t offset = 0;
-  for (const std::string& name : node.path) {
-    if (is(type, Kind::Unknown)) return;
-    if (is(type, Kind::Struct)) type = types_.complete(type);
-    const Field* field = find_field(type, name);
-    if (!field) {
-      error(expr.span, fmt::format("'{}' has no field '{}'", type_name(type), name));
-      return;
-    }
-    offset += field->offset;
-    type = field->type;
-  }
-  set_constant(result, offset, true);
+  error(expr.span, fmt::format("'{}' cannot be cast to '{}'", type_name(from), type_name(to)));
 }
 
 }  // namespace flowtap

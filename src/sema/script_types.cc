@@ -159,6 +159,8 @@ ScriptTypes::ScriptTypes(const CDeclarations& declarations, const Target& target
                          Diagnostics& diagnostics)
     : target_(target) {
   for (const CEnum& definition : declarations.enums) define_enum(definition);
+  for (const CStruct& definition : declarations.structs)
+    declared_.insert((definition.is_union ? "union " : "struct ") + definition.name);
   for (const CStruct& definition : declarations.structs) define_struct(definition, diagnostics);
 }
 
@@ -177,7 +179,10 @@ void ScriptTypes::define_enum(const CEnum& definition) {
 }
 
 Type ScriptTypes::resolve(const CType& type) const {
-  Type found = find_type(type.name);
+  bool comes_later = declared_.contains(type.name) && !defined_.contains(type.name);
+  Type found = comes_later ? struct_type(type.name, 0, type.name.starts_with("union "), -1)
+                           : find_type(type.name);
+  if (comes_later && type.pointers == 0) return nullptr;
   if (!found && type.pointers > 0) found = none_type();  // an opaque struct behind a pointer
   if (!found) return nullptr;
   for (int i = 0; i < type.pointers; i++) found = pointer_type(found, AddressSpace::Kernel);
@@ -193,7 +198,10 @@ void ScriptTypes::define_struct(const CStruct& definition, Diagnostics& diagnost
   for (const CField& member : definition.fields) {
     Type type = resolve(member.type);
     if (!type) {
-      diagnostics.error(member.span, fmt::format("there is no type '{}'", member.type.name));
+      Diagnostic& report =
+          diagnostics.error(member.span, fmt::format("there is no type '{}'", member.type.name));
+      if (declared_.contains(member.type.name))
+        report.with_hint(fmt::format("define it before '{}'", data.name));
       continue;
     }
     if (is(type, Kind::Struct)) type = complete(type);

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ class ScriptTypes {
   Type resolve(const CType& type) const;
 
   const Target& target_;
+  std::set<std::string> declared_;  // with those whose layout is not known yet
   std::map<std::string, Type> defined_;
   std::map<std::string, EnumConstant> enumerators_;
 };

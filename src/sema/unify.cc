@@ -97,4 +97,28 @@ Type readable(const Type& type) {
   }
 }
 
+std::string type_family(const Type& type) {
+  switch (type->kind) {
+    case Kind::None: return "none";
+    case Kind::Bool: return "bool";
+    case Kind::Int: return "int";
+    case Kind::Enum: return "enum";
+    case Kind::String: return "string";
+    case Kind::Buffer: return "buffer";
+    case Kind::Pointer: return "pointer";
+    case Kind::Array: return "array";
+    case Kind::Struct: return type->is_union ? "union" : "struct";
+    case Kind::Tuple: return "tuple";
+    case Kind::Record: return "record";
+    default: return type_name(type);  // the opaque ones have a name only
+  }
+}
+
+Type type_info_record(const Type& type) {
+  auto text = [](const std::string& t) { return string_type(static_cast<uint32_t>(t.size() + 1)); };
+  return record_type({{"btf_id", int_type(8, true)},
+                      {"base_ty", text(type_family(type))},
+                      {"full_ty", text(type_name(type))}});
+}
+
 }  // namespace flowtap

@@ -3,6 +3,7 @@
 // need it when a script assigns to them more than once.
 
 #include <optional>
+#include <string>
 
 #include "types/type.h"
 
@@ -23,5 +24,10 @@ Type negative_literal_type(int64_t value);
 
 // The integer a map of counts, sums... reads as in an expression; other types are left alone.
 Type readable(const Type& type);
+
+// What kind of type it is, in the word that typeinfo() uses: "int", "pointer", "struct"...
+std::string type_family(const Type& type);
+// What typeinfo() gives about a type: (btf_id, base_ty, full_ty).
+Type type_info_record(const Type& type);
 
 }  // namespace flowtap
