@@ -48,7 +48,6 @@ class Inferrer {
 
   // --- what assignments do to variables and maps (infer.cc) ---
   void assign_variable(int variable, const Expr& value, Span span);
-  bool follows_address(VariableInfo& pointer, const Expr& value);
   Type settled(const Type& type);
   void assign_variable_type(int variable, const Meeting& value, Span span);
   void assign_map_type(MapInfo& map, const Meeting& value, Span span);
@@ -155,7 +154,7 @@ class Inferrer {
   uint32_t current_ = 0;  // the expression being looked at, for messages
   int loop_depth_ = 0;
   const Expr* aggregate_ = nullptr;  // the one place where count() and so on may stand now
-  bool is_for_compiler_ = false;  // the argument being looked at does not exist at run time
+  bool is_for_compiler_ = false;     // the argument being looked at does not exist at run time
 };
 
 }  // namespace flowtap
