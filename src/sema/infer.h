@@ -48,6 +48,7 @@ class Inferrer {
 
   // --- what assignments do to variables and maps (infer.cc) ---
   void assign_variable(int variable, const Expr& value, Span span);
+  bool follows_address(VariableInfo& pointer, const Expr& value);
   Type settled(const Type& type);
   void assign_variable_type(int variable, const Meeting& value, Span span);
   void assign_map_type(MapInfo& map, const Meeting& value, Span span);
