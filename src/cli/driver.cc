@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <regex.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,9 @@ namespace flowtap {
 
 namespace {
 
+// Writes text to standard output; a reader that has gone away is no reason to complain.
+void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
 int report(const Error& error, int code) {
   fmt::print(stderr, "error: {}\n", error.message());
   if (!error.hint.empty()) fmt::print(stderr, "hint: {}\n", error.hint);
@@ -52,6 +56,19 @@ std::optional<LowerOptions::PidNamespace> own_pid_namespace() {
   return LowerOptions::PidNamespace{info.st_dev, info.st_ino};
 }
 
+// A test for names by a regular expression; empty when there is none. The options have checked it.
+std::function<bool(const std::string&)> name_filter(const std::string& pattern) {
+  if (pattern.empty()) return {};
+  std::shared_ptr<regex_t> compiled(new regex_t, [](regex_t* r) {
+    ::regfree(r);
+    delete r;
+  });
+  ::regcomp(compiled.get(), pattern.c_str(), REG_EXTENDED | REG_NOSUB);
+  return [compiled](const std::string& name) {
+    return ::regexec(compiled.get(), name.c_str(), 0, nullptr, 0) == 0;
+  };
+}
+
 CompileOptions compile_options(const Options& options, const Child* child,
                                const ScriptText& script) {
   CompileOptions out;
@@ -59,6 +76,7 @@ CompileOptions compile_options(const Options& options, const Child* child,
   out.check.pid = options.pid;
   if (child) out.check.child_pid = child->pid();
   out.check.named = options.named;
+  out.check.keeps_probe = name_filter(options.probe_filter);
   out.check.environment = [](const std::string& name) -> std::optional<std::string> {
     const char* value = std::getenv(name.c_str());
     return value ? std::optional<std::string>(value) : std::nullopt;
@@ -131,6 +149,7 @@ class Driver {
     std::optional<Compiled> compiled =
         compile_script(file, target, compile_options(options_, child ? &*child : nullptr, *script));
     if (!compiled) return kExitScript;
+    if (options_.action == Options::Action::List) return list_image(compiled->image);
     return run_image(*compiled, child ? &*child : nullptr);
   }
 
@@ -140,8 +159,16 @@ class Driver {
     Diagnostics diagnostics;
     std::optional<Compiled> compiled = compile(sources_, file, target, options, diagnostics);
     show(diagnostics, sources_, options_.no_warnings);
-    if (compiled) fmt::print("{}", compiled->dumps);
+    if (compiled) put(compiled->dumps);
     return compiled;
+  }
+
+  // -l with a script: where it would be attached.
+  int list_image(const Image& image) {
+    for (const Program& program : image.programs)
+      for (const AttachPoint& point : program.attach)
+        if (point.kind != ProbeKind::Begin && point.kind != ProbeKind::End) put(point.name + "\n");
+    return 0;
   }
 
   // --target: compile for the machine that a file describes, and stop there.
@@ -223,18 +250,24 @@ class Driver {
   Sources sources_;
 };
 
+// `-l FILE` lists the probes of a script when there is such a file.
+bool is_script(const std::string& name) {
+  struct stat info;
+  return !name.empty() && ::stat(name.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
 int list(const Options& options) {
   LiveTarget target(LiveTargetOptions{.pid = options.pid});
   Result<std::string> text = list_probes(target, options.search, options.verbose > 0);
   if (!text.ok()) return report(text.error(), kExitScript);
-  fmt::print("{}", *text);
+  put(*text);
   return 0;
 }
 
 int docs(const Options& options) {
   Result<std::string> text = write_docs(options.search);
   if (!text.ok()) return report(text.error(), kExitUsage);
-  fmt::print("{}", *text);
+  put(*text);
   return 0;
 }
 
@@ -245,10 +278,13 @@ int drive(int argc, char** argv) {
   Result<Options> options = parse_options(argc, argv);
   if (!options.ok()) return report(options.error(), kExitUsage);
   switch (options->action) {
-    case Options::Action::Help: fmt::print("{}", help_text()); return 0;
-    case Options::Action::Version: fmt::print("flowtap v{}\n", FLOWTAP_VERSION); return 0;
-    case Options::Action::Info: fmt::print("{}", describe_machine()); return 0;
-    case Options::Action::List: return list(*options);
+    case Options::Action::Help: put(help_text()); return 0;
+    case Options::Action::Version: put(fmt::format("flowtap v{}\n", FLOWTAP_VERSION)); return 0;
+    case Options::Action::Info: put(describe_machine()); return 0;
+    case Options::Action::List:
+      if (!options->program && !is_script(options->search)) return list(*options);
+      if (!options->program) options->script = options->search;
+      break;
     case Options::Action::Docs: return docs(*options);
     case Options::Action::Run: break;
   }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <getopt.h>
+#include <regex.h>
 
 #include <algorithm>
 
@@ -88,6 +89,15 @@ Status set_pid(Options& options, const std::string& text) {
   return Done{};
 }
 
+Status set_probe_filter(Options& options, const std::string& text) {
+  regex_t compiled;
+  if (::regcomp(&compiled, text.c_str(), REG_EXTENDED | REG_NOSUB) != 0)
+    return Error{fmt::format("'{}' is not a regular expression", text)};
+  ::regfree(&compiled);
+  options.probe_filter = text;
+  return Done{};
+}
+
 Status apply(Options& options, int letter, const std::string& value) {
   switch (letter) {
     case 'e': options.program = value; break;
@@ -112,7 +122,7 @@ Status apply(Options& options, int letter, const std::string& value) {
     case kDryRun: options.is_dry_run = true; break;
     case kNoWarnings: options.no_warnings = true; break;
     case kStats: options.shows_stats = true; break;
-    case kProbeFilter: options.probe_filter = value; break;
+    case kProbeFilter: return set_probe_filter(options, value);
     case kTarget: options.target_file = value; break;
     case kDocs:
       options.action = Options::Action::Docs;
@@ -211,6 +221,7 @@ usage: flowtap [options] SCRIPT [parameters] [-- --option=value ...]
   -k                   count failed reads and missing keys, and say so
   --stats              runs and nanoseconds of every probe at the end
   --unsafe             allow functions that change the system: system(), signal()...
+  --probe-filter REGEX attach only to places whose name matches
   --dry-run            stop when everything is attached
   --no-warnings        no warnings
   -d STAGE             print a stage of the compiler: ast, types, ir, bpf, maps, all

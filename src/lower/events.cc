@@ -75,13 +75,16 @@ void Lowering::note_process(Operand pid) {
   Address value = temp(8);
   b().store(value, 8, imm(1));
   Reg again = b().map_pointer(image_.seen_processes());
-  b().call(BPF_FUNC_map_update_elem, {reg(again), reg(b().address_of(key)), reg(b().address_of(value)), imm(0)});
+  b().call(BPF_FUNC_map_update_elem,
+           {reg(again), reg(b().address_of(key)), reg(b().address_of(value)), imm(0)});
   Event event{.kind = EventKind::Process, .span = b().span()};
   event.args.push_back({.name = {}, .type = int_type(4, false), .offset = kRecordHeader});
   event.size = kRecordHeader + 8;
   int number = image_.add_event(event);
-  Reg record = b().call(BPF_FUNC_ringbuf_reserve, {reg(b().map_pointer(image_.image().ringbuf)), imm(event.size), imm(0)});
-  b().branch(ir::Compare::Ne, reg(record), imm(0), fill, done);  // without it only names may be missing
+  Reg record = b().call(BPF_FUNC_ringbuf_reserve,
+                        {reg(b().map_pointer(image_.image().ringbuf)), imm(event.size), imm(0)});
+  b().branch(ir::Compare::Ne, reg(record), imm(0), fill,
+             done);  // without it only names may be missing
   b().start(fill);
   b().store(ir::at(record), 8, imm(number));
   b().store(ir::at(record, kRecordHeader), 8, pid);

@@ -91,7 +91,11 @@ int ImageBuilder::zeros(uint32_t size) {
 int ImageBuilder::seen_processes() {
   constexpr uint32_t kMostProcesses = 4096;
   if (seen_processes_ < 0)
-    seen_processes_ = add_map({.name = "seen", .type = MapType::LruHash, .key_size = 4, .value_size = 8, .max_entries = kMostProcesses});
+    seen_processes_ = add_map({.name = "seen",
+                               .type = MapType::LruHash,
+                               .key_size = 4,
+                               .value_size = 8,
+                               .max_entries = kMostProcesses});
   return seen_processes_;
 }
 

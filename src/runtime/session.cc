@@ -153,9 +153,11 @@ Status Session::State::attach_program(size_t program, bool is_reversed) {
 }
 
 bool Session::State::may_end_in_begin() const {
-  return std::any_of(parts.image.programs.begin(), parts.image.programs.end(), [](const Program& program) {
-    return program.may_exit && !program.attach.empty() && program.attach[0].kind == ProbeKind::Begin;
-  });
+  return std::any_of(parts.image.programs.begin(), parts.image.programs.end(),
+                     [](const Program& program) {
+                       return program.may_exit && !program.attach.empty() &&
+                              program.attach[0].kind == ProbeKind::Begin;
+                     });
 }
 
 Status Session::State::attach_all() {

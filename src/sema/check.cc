@@ -57,7 +57,9 @@ class Checker {
     for (const AttachSpec& spec : probe.attach) {
       size_t before = diagnostics_.all().size();
       std::vector<AttachPoint> points = expand_attach(spec, target_, options_, diagnostics_);
-      if (points.empty() && diagnostics_.all().size() == before) report_missing(spec);
+      size_t found = points.size();
+      std::erase_if(points, [&](const AttachPoint& point) { return !is_wanted(point); });
+      if (found == 0 && diagnostics_.all().size() == before) report_missing(spec);
       for (AttachPoint& point : points) {
         has_any = true;
         attach_points_++;
@@ -68,6 +70,12 @@ class Checker {
     }
     if (!has_any && program_.config.missing_probes == MissingProbes::Warn)
       diagnostics_.warning(probe.span, "this probe has no place left to attach to and is dropped");
+  }
+
+  // The filter of the command line leaves begin and end alone.
+  bool is_wanted(const AttachPoint& point) const {
+    bool is_special = point.kind == ProbeKind::Begin || point.kind == ProbeKind::End;
+    return is_special || !options_.keeps_probe || options_.keeps_probe(point.name);
   }
 
   void report_missing(const AttachSpec& spec) {
