@@ -30,8 +30,8 @@ TEST(TypeText, declarations) {
       {"bool yes", "yes", "bool"},
       {"const char * filename", "filename", "int8 *"},
       {"const char *const * argv", "argv", "int8 * *"},
-      {"void __seg_gs * base", "base", "none *"},
-      {"const void*p", "p", "none *"},
+      {"void __seg_gs * base", "base", "void *"},
+      {"const void*p", "p", "void *"},
       {"struct sock * sk", "sk", "struct sock *"},
       {"struct sock sk", "sk", "struct sock"},
       {"struct unheard * p", "p", "struct unheard *"},
@@ -43,12 +43,12 @@ TEST(TypeText, declarations) {
       {"u32 seq", "seq", "uint32"},
       {"umode_t mode", "mode", "uint16"},
       {"unheard_t v", "v", "unknown"},
-      {"unheard_t * v", "v", "none *"},
+      {"unheard_t * v", "v", "void *"},
       {"char comm[16]", "comm", "int8[16]"},
       {"u8 mac[2][6]", "mac", "uint8[6][2]"},
       {"char comm[TASK_COMM_LEN]", "comm", "int8[0]"},
       {"unsigned long args[]", "args", "uint64[0]"},
-      {"int (*handler)(int, void *)", "handler", "none *"},
+      {"int (*handler)(int, void *)", "handler", "void *"},
   };
   for (const Case& c : cases) {
     std::optional<CDeclaration> found = parse_declaration(c.text, find_sample);

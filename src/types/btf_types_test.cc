@@ -73,7 +73,7 @@ TEST(BtfTypes, pointers_carry_the_address_space_of_their_tag) {
   EXPECT_TRUE(blob.types.type(per_cpu)->is_percpu);
   EXPECT_FALSE(blob.types.type(tagged)->is_percpu);
   EXPECT_EQ(type_name(blob.types.type(tagged)), "int8 *");
-  EXPECT_EQ(type_name(blob.types.type(function)), "none *");
+  EXPECT_EQ(type_name(blob.types.type(function)), "void *");
 }
 
 TEST(BtfTypes, arrays_nest) {
