@@ -26,7 +26,7 @@ class UserSymbols {
 
   // Tests pass another /proc, and how long a list of mappings is believed.
   explicit UserSymbols(std::string proc = "/proc",
-                       Clock::duration believed = std::chrono::seconds(1))
+                       Clock::duration believed = std::chrono::milliseconds(1))
       : proc_(std::move(proc)), believed_(believed) {}
 
   // Nothing for an address outside of every mapping, or a process that is not known.
