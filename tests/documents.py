@@ -86,7 +86,9 @@ def try_script(flowtap, block, folder):
         return "", features.reason(missing[0])
     words = [w for w in words if not w.startswith("needs=")]
     dry = [] if block.expected else ["--dry-run"]
-    done = run_flowtap(flowtap, ["-q", *dry, "-e", block.text.rstrip("\n"), *words], folder)
+    command = words[:1] if words[:1] == ["check"] else []
+    arguments = [*command, "-q", *dry, "-e", block.text.rstrip("\n"), *words[len(command):]]
+    done = run_flowtap(flowtap, arguments, folder)
     if done is None:
         return "  did not end\n", ""
     out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")

@@ -44,7 +44,7 @@ def run_case(case):
     case.script = case.script.replace("%PROGRAMS%", str(PROGRAMS))
     case.parts = {part: text.replace("%PROGRAMS%", str(PROGRAMS)) for part, text in case.parts.items()}
     with tempfile.TemporaryDirectory() as folder:
-        command = [str(FLOWTAP), "-q"] + shlex.split(case.parts.get("options", ""))
+        command = [str(FLOWTAP), *shlex.split(case.parts.get("options", "")), "-q"]
         if "during" in case.parts:
             command += ["-c", "/bin/sh -c " + shlex.quote(case.parts["during"].strip())]
         command += script_arguments(case, folder)

@@ -23,6 +23,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+ParseOptions parse_options(uint32_t first_id) {
+  return {.is_builtin = [](std::string_view name) { return find_builtin(name) != nullptr; },
+          .first_id = first_id};
+}
+
 class Compiler {
  public:
   Compiler(Sources& sources, const Target& target, const CompileOptions& options,
@@ -33,6 +38,7 @@ class Compiler {
     main_file_ = file;
     Ast ast = parse_file(file, 1);
     if (diagnostics_.has_errors()) return std::nullopt;
+    keep_plan(ast);
     merge_imports(ast);
     if (diagnostics_.has_errors()) return std::nullopt;
 
@@ -67,10 +73,13 @@ class Compiler {
 
  private:
   Ast parse_file(uint32_t file, uint32_t first_id) {
-    ParseOptions options;
-    options.is_builtin = [](std::string_view name) { return find_builtin(name) != nullptr; };
-    options.first_id = first_id;
-    return parse(sources_, file, diagnostics_, options);
+    return parse(sources_, file, diagnostics_, parse_options(first_id));
+  }
+
+  void keep_plan(Ast& ast) {
+    std::erase_if(ast.probes, [&](const Probe& probe) {
+      return probe.plan >= 0 && ast.plans[static_cast<size_t>(probe.plan)].name != options_.plan;
+    });
   }
 
   // Definitions of imported scripts go in front of the script's own.
@@ -108,6 +117,9 @@ class Compiler {
       diagnostics_.error(
           import.span,
           fmt::format("'{}' has a config block, which only the main script may have", name));
+    if (!other.plans.empty())
+      diagnostics_.error(import.span,
+                         fmt::format("'{}' has a plan, which only the main script may have", name));
     auto append = [](auto& to, auto& from) {
       std::move(from.begin(), from.end(), std::back_inserter(to));
     };
@@ -186,6 +198,14 @@ class Compiler {
 };
 
 }  // namespace
+
+std::vector<std::string> plan_names(Sources& sources, uint32_t file) {
+  Diagnostics ignored;  // compile() parses again, and says them
+  std::vector<std::string> names;
+  for (const Plan& plan : parse(sources, file, ignored, parse_options(1)).plans)
+    names.push_back(plan.name);
+  return names;
+}
 
 std::optional<Compiled> compile(Sources& sources, uint32_t file, const Target& target,
                                 const CompileOptions& options, Diagnostics& diagnostics) {

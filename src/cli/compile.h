@@ -20,6 +20,7 @@ struct CompileOptions {
   LowerOptions lower;
   std::vector<std::string> parameters;  // $1, $2...
   bool defines_btf = true;              // #ifdef BPFTRACE_HAVE_BTF
+  std::string plan;                     // one of plan_names(); empty when the script has none
   std::vector<std::string> dump;        // stages to print: tokens ast types ir bpf maps
   // Reads what `import "path"` names; the answer is (file name, text) pairs.
   std::function<Result<std::vector<std::pair<std::string, std::string>>>(const std::string& path)>
@@ -32,6 +33,9 @@ struct Compiled {
   std::vector<ScriptOption> options;
   std::string dumps;  // what `dump` asked for
 };
+
+// The plans of a script, in order of preference. Empty when it has none, or cannot be parsed.
+std::vector<std::string> plan_names(Sources& sources, uint32_t file);
 
 // Nothing when the script is wrong; diagnostics then say why. Warnings may be there in any case.
 std::optional<Compiled> compile(Sources& sources, uint32_t file, const Target& target,

@@ -14,6 +14,7 @@
 #include <ctime>
 
 #include "base/text.h"
+#include "cli/check.h"
 #include "cli/compile.h"
 #include "cli/docs.h"
 #include "cli/info.h"
@@ -146,21 +147,23 @@ class Driver {
       child = std::move(*started);
     }
     LiveTarget target(LiveTargetOptions{.pid = options_.pid});
-    std::optional<Compiled> compiled =
-        compile_script(file, target, compile_options(options_, child ? &*child : nullptr, *script));
-    if (!compiled) return kExitScript;
-    if (options_.action == Options::Action::List) return list_image(compiled->image);
-    return run_image(*compiled, child ? &*child : nullptr);
+    CompileOptions how = compile_options(options_, child ? &*child : nullptr, *script);
+    Result<std::vector<std::string>> plans = wanted_plans(file);
+    if (!plans.ok()) return report(plans.error(), kExitUsage);
+    if (options_.action == Options::Action::Check) return check_plans(file, target, how, *plans);
+    return run_plans(file, target, how, *plans, child ? &*child : nullptr);
   }
 
  private:
-  std::optional<Compiled> compile_script(uint32_t file, const Target& target,
-                                         const CompileOptions& options) {
-    Diagnostics diagnostics;
-    std::optional<Compiled> compiled = compile(sources_, file, target, options, diagnostics);
-    show(diagnostics, sources_, options_.no_warnings);
-    if (compiled) put(compiled->dumps);
-    return compiled;
+  // In the order to try them; one without a name for a script that has no plans.
+  Result<std::vector<std::string>> wanted_plans(uint32_t file) {
+    std::vector<std::string> all = plan_names(sources_, file);
+    if (options_.plan.empty()) return all.empty() ? std::vector<std::string>{""} : all;
+    if (std::find(all.begin(), all.end(), options_.plan) != all.end())
+      return std::vector<std::string>{options_.plan};
+    return Error{
+        fmt::format("the script has no plan '{}'", options_.plan), 0,
+        all.empty() ? "it has no plans at all" : fmt::format("its plans are: {}", join(all, ", "))};
   }
 
   // -l with a script: where it would be attached.
@@ -169,6 +172,61 @@ class Driver {
       for (const AttachPoint& point : program.attach)
         if (point.kind != ProbeKind::Begin && point.kind != ProbeKind::End) put(point.name + "\n");
     return 0;
+  }
+
+  // The first plan that this machine takes is used; when there is none, all their reasons are told.
+  int run_plans(uint32_t file, const LiveTarget& target, CompileOptions how,
+                const std::vector<std::string>& plans, Child* child) {
+    std::vector<Verdict> refused;
+    for (const std::string& plan : plans) {
+      how.plan = plan;
+      Diagnostics diagnostics;
+      std::optional<Compiled> compiled = compile(sources_, file, target, how, diagnostics);
+      if (!compiled) {
+        refused.push_back({plan, false, first_error(diagnostics, sources_)});
+        // A mistake that all of them have is the script's.
+        bool is_last = refused.size() == plans.size();
+        bool is_same = std::all_of(refused.begin(), refused.end(),
+                                   [&](const Verdict& v) { return v.why == refused[0].why; });
+        if (!is_last || !is_same) continue;
+        show(diagnostics, sources_, options_.no_warnings);
+        return kExitScript;
+      }
+      say_plan(plan, refused);
+      show(diagnostics, sources_, options_.no_warnings);
+      put(compiled->dumps);
+      if (options_.action == Options::Action::List) return list_image(compiled->image);
+      std::string why;
+      RunOptions run = run_options(*compiled, child);
+      run.is_trial = &plan != &plans.back();
+      std::optional<int> code = run_image(*compiled, std::move(run), plan.empty() ? nullptr : &why);
+      if (code) return *code;
+      refused.push_back({plan, false, why});
+    }
+    fmt::print(stderr, "error: none of the script's plans works on this machine\n{}",
+               verdicts_text(refused, "plan"));
+    return kExitKernel;
+  }
+
+  void say_plan(const std::string& plan, const std::vector<Verdict>& refused) const {
+    if (options_.verbose == 0 || plan.empty()) return;
+    fmt::print(stderr, "{}trying plan '{}'\n",
+               refused.empty() ? "" : verdicts_text(refused, "plan"), plan);
+  }
+
+  // flowtap check SCRIPT
+  int check_plans(uint32_t file, const LiveTarget& target, CompileOptions how,
+                  const std::vector<std::string>& plans) {
+    std::vector<Verdict> verdicts;
+    for (const std::string& plan : plans) {
+      how.plan = plan;
+      std::optional<std::string> why = try_script(sources_, file, target, how);
+      verdicts.push_back({plan.empty() ? "(the script)" : plan, !why, why.value_or("")});
+    }
+    put(options_.is_json ? verdicts_json(verdicts, "plan") : verdicts_text(verdicts, "plan"));
+    bool works = std::any_of(verdicts.begin(), verdicts.end(),
+                             [](const Verdict& verdict) { return verdict.works; });
+    return works ? 0 : kExitKernel;
   }
 
   // --target: compile for the machine that a file describes, and stop there.
@@ -183,10 +241,22 @@ class Driver {
     options.lower.start_ns = 0;
     options.lower.tai_offset_ns = 0;
     options.lower.pid_namespace.reset();
-    return compile_script(file, *target, options) ? 0 : kExitScript;
+    Result<std::vector<std::string>> plans = wanted_plans(file);
+    if (!plans.ok()) return report(plans.error(), kExitUsage);
+    for (const std::string& plan : *plans) {
+      options.plan = plan;
+      Diagnostics diagnostics;
+      std::optional<Compiled> compiled = compile(sources_, file, *target, options, diagnostics);
+      if (!compiled && &plan != &plans->back()) continue;
+      show(diagnostics, sources_, options_.no_warnings);
+      if (compiled) put(compiled->dumps);
+      return compiled ? 0 : kExitScript;
+    }
+    return kExitScript;
   }
 
-  int run_image(const Compiled& compiled, Child* child) {
+  // With `why`, a failure to load or attach is told there instead, and there is no exit code.
+  std::optional<int> run_image(const Compiled& compiled, RunOptions run, std::string* why) {
     Fd file;
     if (!options_.output.empty()) {
       file = Fd(::open(options_.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
@@ -204,17 +274,24 @@ class Driver {
     else
       writer = std::make_unique<TextWriter>(data, messages, values);
 
-    RunOptions run = run_options(compiled, child);
     run.is_output_closed = [&] { return data.error() != 0; };
     run.look_at_process = [&](pid_t pid) { symbolizer.remember(static_cast<uint32_t>(pid)); };
     std::optional<Refusal> refusal;
     Result<Session> session =
         Session::load({compiled.image, sources_, *writer, values}, std::move(run), &refusal);
     if (!session.ok()) {
+      if (why) {
+        *why = refusal ? refusal->reason : session.error().message();
+        return std::nullopt;
+      }
       if (refusal) return report_refusal(*refusal, session.error(), sources_, options_.verbose > 0);
       return report(session.error(), kExitKernel);
     }
-    if (Status status = session->attach(); !status.ok()) return report(status.error(), kExitKernel);
+    if (Status status = session->attach(); !status.ok()) {
+      if (!why) return report(status.error(), kExitKernel);
+      *why = status.error().message();
+      return std::nullopt;
+    }
     Result<int> code = session->loop();
     writer->flush();
     if (!code.ok()) return report(code.error(), kExitKernel);
@@ -271,6 +348,14 @@ int docs(const Options& options) {
   return 0;
 }
 
+int check_kernel(const Options& options) {
+  LiveTarget target;
+  std::vector<Verdict> verdicts = check_machine(target);
+  put(options.is_json ? verdicts_json(verdicts, "feature")
+                      : describe_rights() + "\n" + verdicts_text(verdicts, "feature"));
+  return 0;
+}
+
 }  // namespace
 
 int drive(int argc, char** argv) {
@@ -286,6 +371,9 @@ int drive(int argc, char** argv) {
       if (!options->program) options->script = options->search;
       break;
     case Options::Action::Docs: return docs(*options);
+    case Options::Action::Check:
+      if (!options->program && options->script.empty()) return check_kernel(*options);
+      break;
     case Options::Action::Run: break;
   }
   return Driver(std::move(*options)).run();

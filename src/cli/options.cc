@@ -22,6 +22,7 @@ enum LongOnly {
   kNoWarnings,
   kStats,
   kProbeFilter,
+  kPlan,
   kTarget,
   kDocs,
   kIgnored,
@@ -44,6 +45,7 @@ const option kLong[] = {{"list", no_argument, nullptr, 'l'},
                         {"no-warnings", no_argument, nullptr, kNoWarnings},
                         {"stats", no_argument, nullptr, kStats},
                         {"probe-filter", required_argument, nullptr, kProbeFilter},
+                        {"plan", required_argument, nullptr, kPlan},
                         {"target", required_argument, nullptr, kTarget},
                         {"docs", required_argument, nullptr, kDocs},
                         {"debug", required_argument, nullptr, 'd'},
@@ -123,6 +125,7 @@ Status apply(Options& options, int letter, const std::string& value) {
     case kNoWarnings: options.no_warnings = true; break;
     case kStats: options.shows_stats = true; break;
     case kProbeFilter: return set_probe_filter(options, value);
+    case kPlan: options.plan = value; break;
     case kTarget: options.target_file = value; break;
     case kDocs:
       options.action = Options::Action::Docs;
@@ -186,7 +189,11 @@ Result<Options> parse_options(int argc, char** argv) {
   std::vector<std::string> after(argv + std::min(own + 1, argc), argv + argc);
   Options options;
   opterr = 0;
-  optind = 1;
+  optind = 0;  // getopt's sign to begin afresh, at 1
+  if (own > 1 && std::string_view(argv[1]) == "check") {
+    options.action = Options::Action::Check;
+    argv++, own--;
+  }
   int letter;
   while ((letter = getopt_long(own, argv, ":e:lvhVp:c:o:f:B:qkd:bI:", kLong, nullptr)) != -1) {
     std::string shown = optind > 0 && optind <= own ? argv[optind - 1] : "";
@@ -208,6 +215,7 @@ std::string help_text() {
 usage: flowtap [options] SCRIPT [parameters] [-- --option=value ...]
        flowtap [options] -e 'script' [parameters]
        flowtap -l [PATTERN]
+       flowtap check [SCRIPT]     what this kernel permits, and which plan a script would use
 
   -e SCRIPT            the script's text; '-' as file name reads standard input
   -l [PATTERN]         list what can be traced; -lv adds the arguments
@@ -222,6 +230,7 @@ usage: flowtap [options] SCRIPT [parameters] [-- --option=value ...]
   --stats              runs and nanoseconds of every probe at the end
   --unsafe             allow functions that change the system: system(), signal()...
   --probe-filter REGEX attach only to places whose name matches
+  --plan NAME          use this plan of the script, whatever the others could do
   --dry-run            stop when everything is attached
   --no-warnings        no warnings
   -d STAGE             print a stage of the compiler: ast, types, ir, bpf, maps, all

@@ -13,7 +13,7 @@ namespace flowtap {
 enum class Buffering { Line, Full, None };
 
 struct Options {
-  enum class Action { Run, List, Help, Version, Info, Docs } action = Action::Run;
+  enum class Action { Run, List, Check, Help, Version, Info, Docs } action = Action::Run;
   std::optional<std::string> program;   // -e
   std::string script;                   // file name; "-" for standard input
   std::vector<std::string> parameters;  // $1, $2...
@@ -34,6 +34,7 @@ struct Options {
   bool no_warnings = false;
   bool shows_stats = false;
   std::string probe_filter;
+  std::string plan;         // --plan: the only one to try
   std::string target_file;  // --target: a described machine instead of this one
 };
 

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <vector>
 
 #include "base/text.h"
 
@@ -33,16 +32,23 @@ std::string_view chosen(std::string_view lockdown) {
   return lockdown.substr(open + 1, close - open - 1);
 }
 
+// CAP_SYS_ADMIN includes the others.
+std::vector<std::string> missing_from(uint64_t capabilities) {
+  auto has = [&](int capability) { return (capabilities >> capability & 1) != 0; };
+  std::vector<std::string> missing;
+  if (has(kSysAdmin)) return missing;
+  if (!has(kBpf)) missing.push_back("CAP_BPF");
+  if (!has(kPerfmon)) missing.push_back("CAP_PERFMON");
+  return missing;
+}
+
+constexpr const char* kLockdownFile = "/sys/kernel/security/lockdown";
+
 }  // namespace
 
 std::string permission_hint(uint64_t capabilities, std::string_view lockdown) {
-  auto has = [&](int capability) { return (capabilities >> capability & 1) != 0; };
-  if (!has(kSysAdmin)) {
-    std::vector<std::string> missing;
-    if (!has(kBpf)) missing.push_back("CAP_BPF");
-    if (!has(kPerfmon)) missing.push_back("CAP_PERFMON");
-    if (!missing.empty()) return fmt::format("run as root, or with {}", join(missing, " and "));
-  }
+  std::vector<std::string> missing = missing_from(capabilities);
+  if (!missing.empty()) return fmt::format("run as root, or with {}", join(missing, " and "));
   std::string_view mode = chosen(lockdown);
   if (!mode.empty() && mode != "none")
     return fmt::format("the kernel is locked down ({}), which forbids this", mode);
@@ -50,8 +56,11 @@ std::string permission_hint(uint64_t capabilities, std::string_view lockdown) {
 }
 
 std::string permission_hint() {
-  return permission_hint(effective_capabilities(),
-                         read_file("/sys/kernel/security/lockdown").value_or(""));
+  return permission_hint(effective_capabilities(), read_file(kLockdownFile).value_or(""));
 }
+
+std::vector<std::string> missing_capabilities() { return missing_from(effective_capabilities()); }
+
+std::string lockdown_mode() { return std::string(chosen(read_file(kLockdownFile).value_or(""))); }
 
 }  // namespace flowtap

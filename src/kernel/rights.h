@@ -4,11 +4,17 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace flowtap {
 
 // What to do about an EPERM of bpf(2) or perf_event_open(2).
 std::string permission_hint();
+
+// Of those that tracing needs, by name.
+std::vector<std::string> missing_capabilities();
+// "none", "integrity" or "confidentiality"; empty when it cannot be read.
+std::string lockdown_mode();
 
 // The same from given facts: the effective capabilities, and the text of
 // /sys/kernel/security/lockdown, which is empty when it cannot be read.

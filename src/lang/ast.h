@@ -128,6 +128,7 @@ struct Offsetof {
   TypeSpec type;
   ExprPtr operand;
   std::vector<std::string> path;
+  bool only_asks = false;  // has_field(T, f): is there such a field?
 };
 struct Typeof {
   TypeSpec type;
@@ -226,6 +227,13 @@ struct Probe {
   std::vector<AttachSpec> attach;
   ExprPtr predicate;
   Block body;
+  int plan = -1;  // index into Ast::plans; -1: applies in every plan
+};
+
+// One of several ways to get the answer: plan NAME { probes }. The first that works is used.
+struct Plan {
+  Span span;
+  std::string name;
 };
 
 struct MacroParam {
@@ -279,6 +287,7 @@ struct Ast {
   std::vector<Import> imports;
   std::vector<MapDecl> map_decls;
   std::vector<Macro> macros;
+  std::vector<Plan> plans;
   std::vector<Probe> probes;
   std::vector<Expansion> expansions;  // filled by expand(), inner ones before those that hold them
   uint32_t next_id = 1;               // for the next Expr

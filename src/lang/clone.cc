@@ -69,7 +69,7 @@ class Cloner {
   TupleExpr copy(const TupleExpr& n) { return {copy(n.elements)}; }
   RecordExpr copy(const RecordExpr& n) { return {n.names, copy(n.elements)}; }
   Sizeof copy(const Sizeof& n) { return {copy(n.type), copy(n.operand)}; }
-  Offsetof copy(const Offsetof& n) { return {copy(n.type), copy(n.operand), n.path}; }
+  Offsetof copy(const Offsetof& n) { return {copy(n.type), copy(n.operand), n.path, n.only_asks}; }
   Typeof copy(const Typeof& n) { return {copy(n.type)}; }
   BlockExpr copy(const BlockExpr& n) { return {copy(n.block)}; }
   IfExpr copy(const IfExpr& n) {

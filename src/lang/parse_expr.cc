@@ -198,6 +198,7 @@ ExprPtr Parser::word() {
   if (accept("false")) return make(span, BoolLiteral{false});
   if (at("sizeof")) return size_of();
   if (at("offsetof")) return offset_of();
+  if (at("has_field") && peek(1).text == "(") return offset_of();
   if (at("typeof")) return type_of();
   if (at("typeinfo")) return type_info();
   if (at("if")) {

@@ -19,6 +19,7 @@ void Parser::probe() {
   seen_code_ = true;
   if (at("}")) return fail(here(), "unexpected '}' outside of a probe");
   Probe probe;
+  probe.plan = plan_;
   if (at(TokenKind::Name) && peek(1).text == "=") {
     probe.name = take().text;
     advance();
@@ -38,7 +39,8 @@ void Parser::attach_points(Probe& probe) {
   } while (accept(","));
   if (failed_ || at("{") || at("/")) return;
 
-  static const std::vector<std::string> kDeclarations = {"macro", "let", "config", "import"};
+  static const std::vector<std::string> kDeclarations = {"macro", "let", "config", "import",
+                                                         "plan"};
   const std::string& first = probe.attach.front().text;
   std::optional<std::string> meant;
   if (first.find(':') == std::string::npos) meant = nearest(first, kDeclarations);

@@ -2,7 +2,7 @@
 // Probes are in parse_probe.cc.
 //
 //   program = [shebang] { c_line | c_definition } { config | import }
-//             { probe | macro | map_declaration }
+//             { probe | plan | macro | map_declaration }
 
 #include <fmt/format.h>
 
@@ -35,6 +35,7 @@ void Parser::top_level_item() {
   if (at("let")) return map_declaration();
   if (at("macro")) return macro();
   if (at("fn")) return subprogram();
+  if (at("plan") && (peek(1).text == "{" || peek(2).text == "{")) return plan();
   probe();
 }
 
@@ -188,6 +189,41 @@ std::vector<MacroParam> Parser::macro_params() {
     params.push_back(std::move(param));
   } while (accept(","));
   return params;
+}
+
+//   plan = "plan" name "{" { probe } "}"
+void Parser::plan() {
+  uint32_t begin = here().begin;
+  advance();
+  seen_code_ = true;
+  if (!at(TokenKind::Name)) return fail_expected("a name after 'plan'");
+  Plan plan;
+  plan.name = take().text;
+  plan.span = since(begin);
+  for (const Plan& other : ast_.plans)
+    if (other.name == plan.name)
+      diagnostics_.error(plan.span, fmt::format("there are two plans '{}'", plan.name))
+          .with_note(other.span, "the first one");
+  plan_ = static_cast<int>(ast_.plans.size());
+  ast_.plans.push_back(std::move(plan));
+  expect("{", "after the name of the plan");
+  size_t before = ast_.probes.size();
+  while (!failed_ && !at("}") && !at(TokenKind::End)) {
+    plan_item();
+    if (failed_) recover_at_top();
+  }
+  if (!failed_ && ast_.probes.size() == before)
+    diagnostics_.error(ast_.plans.back().span, "this plan has no probe");
+  expect("}", "to close the plan");
+  plan_ = -1;
+}
+
+void Parser::plan_item() {
+  for (std::string_view word : {"macro", "let", "config", "import", "struct", "union", "enum", "#"})
+    if (at(word))
+      return fail(here(), fmt::format("'{}' cannot stand inside a plan", word),
+                  "a plan holds probes; everything else stands outside and serves all plans");
+  probe();
 }
 
 void Parser::subprogram() {

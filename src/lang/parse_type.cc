@@ -182,18 +182,19 @@ ExprPtr Parser::size_of() {
   return make(since(begin), std::move(size));
 }
 
-//   offset_of = "offsetof" "(" ( type | expression ) "," word { "." word } ")"
+//   offset_of = ("offsetof" | "has_field") "(" ( type | expression ) "," word { "." word } ")"
 ExprPtr Parser::offset_of() {
   uint32_t begin = here().begin;
-  advance();
   Offsetof offset;
-  expect("(", "after 'offsetof'");
+  std::string word(take().text);
+  offset.only_asks = word == "has_field";
+  expect("(", fmt::format("after '{}'", word));
   if (at_type() || at("typeof")) {
     offset.type = type();
   } else {
     offset.operand = expression();
   }
-  expect(",", "after the type of 'offsetof'");
+  expect(",", fmt::format("after the type of '{}'", word));
   do {
     if (!at_word()) {
       fail_expected("the name of a field");
@@ -201,7 +202,7 @@ ExprPtr Parser::offset_of() {
     }
     offset.path.emplace_back(take().text);
   } while (accept("."));
-  expect(")", "to close 'offsetof'");
+  expect(")", fmt::format("to close '{}'", word));
   return make(since(begin), std::move(offset));
 }
 

@@ -70,6 +70,8 @@ class Parser {
   void map_declaration();
   void macro();
   std::vector<MacroParam> macro_params();
+  void plan();
+  void plan_item();
   void subprogram();
   void check_order(Span span, std::string_view what);
 
@@ -139,6 +141,7 @@ class Parser {
   bool failed_ = false;
   bool in_predicate_ = false;
   int depth_ = 0;
+  int plan_ = -1;  // the plan that is open
   bool seen_config_ = false;
   bool seen_code_ = false;           // a probe, macro or declaration was seen
   std::set<std::string> constants_;  // names of #defines, and of the parameters of this macro

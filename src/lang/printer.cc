@@ -126,7 +126,10 @@ class Printer {
     for (size_t i = 0; i < n.names.size(); i++) part("field " + n.names[i], n.elements[i]);
   }
   void node(const Sizeof& n) { type_or_expr("sizeof", n.type, n.operand); }
-  void node(const Offsetof& n) { type_or_expr("offsetof " + join(n.path, "."), n.type, n.operand); }
+  void node(const Offsetof& n) {
+    const char* word = n.only_asks ? "has_field " : "offsetof ";
+    type_or_expr(word + join(n.path, "."), n.type, n.operand);
+  }
   void node(const Typeof& n) {
     line("typeof");
     type_part(n.type);

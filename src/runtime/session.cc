@@ -224,7 +224,7 @@ Status Session::attach() {
   if (!state_->options.dry_run) {
     Status begun = state_->run_all(ProbeKind::Begin);
     if (!begun) return begun.error();
-    if (state_->may_end_in_begin()) {
+    if (state_->may_end_in_begin() && !state_->options.is_trial) {
       // A script that ends here has nothing to wait for; attaching would only take time.
       if (Status drained = state_->drain(); !drained) return drained.error();
       if (state_->actions->exit_code()) return Done{};
@@ -232,7 +232,7 @@ Status Session::attach() {
   }
   Status done = state_->attach_all();
   if (done) done = state_->start();
-  if (done) return done;
+  if (done || state_->options.is_trial) return done;
   // What begin probes have written is not lost when the rest fails.
   Status drained = state_->drain();
   return drained ? done : drained;

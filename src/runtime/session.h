@@ -35,6 +35,8 @@ struct RunOptions {
   bool warns = true;     // false with --no-warnings
   bool dry_run = false;  // stop when all is attached; no probe of ours is run
   bool stats = false;    // measure run times
+  // If attaching fails, another plan is tried: nothing may be shown before all is attached.
+  bool is_trial = false;
 
   // What -v shows; may be empty.
   std::function<void(const std::string&)> say;

@@ -130,11 +130,12 @@ void Inferrer::infer_condition(const Expr& condition) {
                       type_name(type)));
 }
 
-// A branch that a constant condition rules out at compile time is not looked at.
+// A branch that the machine's answer rules out, or that 'comptime' does, is not looked at.
 void Inferrer::infer_branches(const Expr& condition, const Block& then, const Block& otherwise,
                               bool is_comptime) {
   infer_condition(condition);
   std::optional<int64_t> value = info(condition).value;
+  is_comptime |= info(condition).is_question;
   if (is_comptime && !value && !is(info(condition).type, Kind::Unknown))
     error(condition.span, "this condition is not known at compile time");
   if (!is_comptime || !value || *value) infer_block(then);

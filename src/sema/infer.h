@@ -67,6 +67,7 @@ class Inferrer {
                                 const Type& right, ExprInfo& info);
   void infer_comparison(const Expr& expr, const Binary& node, const Type& left, const Type& right,
                         ExprInfo& info);
+  bool is_decided(const Binary& node, ExprInfo& info);
   void fold_binary(const Expr& expr, const Binary& node, ExprInfo& info);
   bool is_never_negative(const Expr& expr);
   void warn_about_sign(const Expr& expr, const Binary& node);
@@ -80,6 +81,7 @@ class Inferrer {
   void infer_index(const Expr& expr, const Index& node, ExprInfo& info);
   void infer_sizeof(const Expr& expr, const Sizeof& node, ExprInfo& info);
   void infer_offsetof(const Expr& expr, const Offsetof& node, ExprInfo& info);
+  void infer_has_field(const Offsetof& node, ExprInfo& info);
   void infer_if_expr(const Expr& expr, const IfExpr& node, ExprInfo& info);
   Type field_type(const Field& field, AddressSpace space);
   Type resolve_type(const TypeSpec& spec);

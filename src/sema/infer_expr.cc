@@ -142,6 +142,7 @@ void Inferrer::infer_unary(const Expr& expr, const Unary& node, ExprInfo& result
       }
       result.type = bool_type();
       if (operand.value) result.value = !*operand.value;
+      result.is_question = operand.is_question;
       return;
     case UnaryOp::Complement:
     case UnaryOp::Negate: {
@@ -193,8 +194,22 @@ static bool is_comparison(BinaryOp op) {
   return op >= BinaryOp::Equal && op <= BinaryOp::GreaterEqual;
 }
 
+// `has_field(...) && x`: what the machine's answer rules out is not looked at.
+bool Inferrer::is_decided(const Binary& node, ExprInfo& result) {
+  const ExprInfo& left = info(*node.left);
+  bool ends =
+      node.op == BinaryOp::Or ? left.value == 1 : node.op == BinaryOp::And && left.value == 0;
+  if (!left.is_question || !ends) return false;
+  result.type = bool_type();
+  result.value = left.value;
+  result.is_question = true;
+  return true;
+}
+
 void Inferrer::infer_binary(const Expr& expr, const Binary& node, ExprInfo& result) {
-  Type left = infer_value(*node.left), right = infer_value(*node.right);
+  Type left = infer_value(*node.left);
+  if (is_decided(node, result)) return;
+  Type right = infer_value(*node.right);
   if (is(left, Kind::Unknown) || is(right, Kind::Unknown)) {
     if (is_comparison(node.op) || node.op <= BinaryOp::And) result.type = bool_type();
     return;
@@ -206,6 +221,7 @@ void Inferrer::infer_binary(const Expr& expr, const Binary& node, ExprInfo& resu
     const ExprInfo &l = info(*node.left), &r = info(*node.right);
     if (l.value && r.value)
       result.value = node.op == BinaryOp::Or ? (*l.value || *r.value) : (*l.value && *r.value);
+    result.is_question = l.is_question && r.is_question;
     return;
   }
   if (is_comparison(node.op)) return infer_comparison(expr, node, left, right, result);
@@ -370,8 +386,11 @@ void Inferrer::infer_comparison(const Expr& expr, const Binary& node, const Type
 void Inferrer::infer_ternary(const Expr& expr, const Ternary& node, ExprInfo& result) {
   infer_condition(*node.condition);
   const Expr& then = node.then ? *node.then : *node.condition;
-  Type a = infer_value(then), b = infer_value(*node.otherwise);
   std::optional<int64_t> known = info(*node.condition).value;
+  bool is_question = info(*node.condition).is_question;
+  Type a, b;
+  if (!is_question || *known) a = infer_value(then);
+  if (!is_question || !*known) b = infer_value(*node.otherwise);
   if (known) {
     const ExprInfo chosen = info(*known ? then : *node.otherwise);
     info(expr).type = readable(chosen.type);
@@ -390,7 +409,8 @@ void Inferrer::infer_ternary(const Expr& expr, const Ternary& node, ExprInfo& re
 
 void Inferrer::infer_if_expr(const Expr& expr, const IfExpr& node, ExprInfo& result) {
   infer_branches(*node.condition, node.then, node.otherwise, node.is_comptime);
-  std::optional<int64_t> known = node.is_comptime ? info(*node.condition).value : std::nullopt;
+  bool is_comptime = node.is_comptime || info(*node.condition).is_question;
+  std::optional<int64_t> known = is_comptime ? info(*node.condition).value : std::nullopt;
   const Block& first = known && !*known ? node.otherwise : node.then;
   if (!first.result || (!known && !node.otherwise.result)) {
     result.type = none_type();

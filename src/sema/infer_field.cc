@@ -142,7 +142,29 @@ void Inferrer::infer_sizeof(const Expr&, const Sizeof& node, ExprInfo& result) {
   if (!is(type, Kind::Unknown)) set_constant(result, type->size, true);
 }
 
+// has_field(): neither a missing type nor a missing field is a mistake.
+void Inferrer::infer_has_field(const Offsetof& node, ExprInfo& result) {
+  bool is_known = node.operand || node.type.of || types_.find_type(node.type.name);
+  Type type = !is_known      ? nullptr
+              : node.operand ? infer_value(*node.operand)
+                             : resolve_type(node.type);
+  bool found = is_known;
+  for (const std::string& name : node.path) {
+    if (!found) break;
+    if (is(type, Kind::Unknown)) return;
+    if (is(type, Kind::Pointer)) type = type->element;
+    if (is(type, Kind::Struct)) type = types_.complete(type);
+    const Field* field = find_field(type, name);
+    found = field != nullptr;
+    if (field) type = field->type;
+  }
+  result.type = bool_type();
+  result.value = found;
+  result.is_question = true;
+}
+
 void Inferrer::infer_offsetof(const Expr& expr, const Offsetof& node, ExprInfo& result) {
+  if (node.only_asks) return infer_has_field(node, result);
   Type type = node.operand ? infer_value(*node.operand) : resolve_type(node.type);
   uint32_t offset = 0;
   for (const std::string& name : node.path) {

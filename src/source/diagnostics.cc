@@ -42,6 +42,7 @@ void Diagnostics::clear() {
 }
 
 std::string place_prefix(const Sources& sources, Span span) {
+  if (span == kNowhere) return {};
   LineColumn at = sources.position(span);
   return fmt::format("{}:{}:{}: ", sources.file(span.file).name(), at.line, at.column);
 }

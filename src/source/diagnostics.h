@@ -56,7 +56,7 @@ class Diagnostics {
   size_t errors_ = 0;
 };
 
-// "file:line:col: " of a place.
+// "file:line:col: " of a place; empty for kNowhere.
 std::string place_prefix(const Sources& sources, Span span);
 
 // The line of a place, with carets under what the span covers of it.

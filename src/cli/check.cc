@@ -1,0 +1,189 @@
+// flowtap check; see check.h. Kinds of probes are tried with scripts of one line, by the same path
+// that every script takes, so that a "yes" here cannot be wrong about what a script may do.
+
+#include "cli/check.h"
+
+#include <bpf/libbpf.h>
+#include <elf.h>
+#include <fmt/format.h>
+#include <linux/bpf.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/text.h"
+#include "kernel/rights.h"
+#include "kernel/tracefs.h"
+#include "output/json_string.h"
+#include "output/text_writer.h"
+#include "runtime/live_symbolizer.h"
+#include "runtime/session.h"
+
+namespace flowtap {
+
+namespace {
+
+// Where this program begins, as an address that a uprobe can be put on. 0 when that is not known.
+uint64_t own_entry() {
+  std::string head = read_file("/proc/self/exe").value_or("").substr(0, sizeof(Elf64_Ehdr));
+  Elf64_Ehdr elf{};
+  if (head.size() == sizeof elf) std::memcpy(&elf, head.data(), sizeof elf);
+  return elf.e_entry;
+}
+
+struct KindTrial {
+  const char* name;
+  std::string script;
+};
+
+std::vector<KindTrial> kind_trials() {
+  static uint64_t watched = 0;  // some address of ours
+  return {{"tracepoint", "tracepoint:sched:sched_switch {}"},
+          {"rawtracepoint", "rawtracepoint:sched_switch {}"},
+          {"kprobe", "kprobe:vfs_read {}"},
+          {"kretprobe", "kretprobe:vfs_read {}"},
+          {"fentry", "fentry:vfs_read {}"},
+          {"fexit", "fexit:vfs_read {}"},
+          {"uprobe", fmt::format("uprobe:/proc/self/exe:{:#x} {{}}", own_entry())},
+          {"profile", "profile:hz:1 {}"},
+          {"interval", "interval:s:1 {}"},
+          {"software", "software:page-faults:1000000 {}"},
+          {"hardware", "hardware:cpu-cycles:1000000000 {}"},
+          {"watchpoint",
+           fmt::format("watchpoint:{:#x}:8:w {{}}", reinterpret_cast<uint64_t>(&watched))},
+          {"iter", "iter:task {}"}};
+}
+
+std::string without_line_breaks(std::string text) {
+  for (char& c : text)
+    if (c == '\n') c = ' ';
+  return text;
+}
+
+std::string one_line(const Error& error) {
+  std::string hint = error.hint.empty() ? "" : fmt::format(" ({})", error.hint);
+  return without_line_breaks(error.message() + hint);
+}
+
+Verdict try_map(const char* name, bpf_map_type type) {
+  int answer = libbpf_probe_bpf_map_type(type, nullptr);
+  if (answer == 1) return {name, true, {}};
+  return {name, false,
+          answer == 0 ? "the kernel does not make such maps" : "cannot be tried without rights"};
+}
+
+Verdict try_tracefs() {
+  Result<Tracefs> tracefs = Tracefs::find();
+  if (tracefs.ok()) return {"tracefs", true, {}};
+  return {"tracefs", false, one_line(tracefs.error())};
+}
+
+Verdict try_function_list() {
+  Result<Tracefs> tracefs = Tracefs::find();
+  if (!tracefs.ok()) return {"list of functions", false, "there is no tracefs"};
+  Status read = tracefs->traceable_functions([](std::string_view, std::string_view) {});
+  if (read.ok()) return {"list of functions", true, {}};
+  return {"list of functions", false, one_line(read.error())};
+}
+
+}  // namespace
+
+std::string first_error(const Diagnostics& diagnostics, const Sources& sources) {
+  for (const Diagnostic& diagnostic : diagnostics.all()) {
+    if (diagnostic.severity != Severity::Error) continue;
+    return without_line_breaks(place_prefix(sources, diagnostic.span) + diagnostic.message);
+  }
+  return {};
+}
+
+std::optional<std::string> try_script(Sources& sources, uint32_t file, const LiveTarget& target,
+                                      const CompileOptions& options) {
+  Diagnostics diagnostics;
+  std::optional<Compiled> compiled = compile(sources, file, target, options, diagnostics);
+  if (!compiled) return first_error(diagnostics, sources);
+  Sink nowhere(-1);
+  LiveSymbolizer symbolizer(LiveSymbolizer::Options{});
+  ValueContext values{symbolizer, compiled->image.strings, ""};
+  TextWriter writer(nowhere, nowhere, values);
+  RunOptions run;
+  run.pid = options.check.pid;
+  run.dry_run = run.quiet = true;
+  std::optional<Refusal> refusal;
+  Result<Session> session =
+      Session::load({compiled->image, sources, writer, values}, run, &refusal);
+  if (!session.ok() && refusal)
+    return without_line_breaks(place_prefix(sources, refusal->span.value_or(kNowhere)) +
+                               refusal->reason);
+  if (!session.ok()) return one_line(session.error());
+  Status attached = session->attach();
+  return attached.ok() ? std::nullopt : std::optional(one_line(attached.error()));
+}
+
+std::vector<Verdict> check_machine(const LiveTarget& target) {
+  std::vector<Verdict> verdicts;
+  verdicts.push_back({"BTF", target.has(Feature::Btf), "the kernel does not describe its types"});
+  verdicts.push_back(try_tracefs());
+  verdicts.push_back(try_function_list());
+  for (const KindTrial& trial : kind_trials()) {
+    Sources sources;
+    CompileOptions options;
+    options.check.is_unsafe = true;
+    if (std::string_view(trial.name) == "watchpoint") options.check.pid = ::getpid();
+    std::optional<std::string> why =
+        try_script(sources, sources.add("trial", trial.script), target, options);
+    // The place is one in our own line: of no interest.
+    if (why && why->starts_with("trial:")) why = why->substr(why->find(": ") + 2);
+    verdicts.push_back({trial.name, !why, why.value_or("")});
+  }
+  verdicts.push_back({"kprobe.multi", target.has(Feature::KprobeMulti),
+                      "wildcards are attached one function at a time"});
+  verdicts.push_back({"uprobe.multi", target.has(Feature::UprobeMulti),
+                      "wildcards are attached one function at a time"});
+  verdicts.push_back(try_map("ring buffer", BPF_MAP_TYPE_RINGBUF));
+  verdicts.push_back(try_map("task storage", BPF_MAP_TYPE_TASK_STORAGE));
+  verdicts.push_back(try_map("socket storage", BPF_MAP_TYPE_SK_STORAGE));
+  verdicts.push_back({"write_user()", target.has(Feature::WriteUser),
+                      "lockdown or missing rights forbid writing to memory"});
+  verdicts.push_back({"override()", target.has(Feature::OverrideReturn),
+                      "the kernel was built without error injection, or forbids it"});
+  return verdicts;
+}
+
+std::string describe_rights() {
+  utsname system{};
+  ::uname(&system);
+  std::string lockdown = lockdown_mode();
+  std::vector<std::string> missing = missing_capabilities();
+  return fmt::format(
+      "kernel        {} {}\nlockdown      {}\ncapabilities  {}\n", system.release, system.machine,
+      lockdown.empty() ? "cannot be read" : lockdown,
+      missing.empty() ? "all that tracing needs" : "missing: " + join(missing, ", "));
+}
+
+std::string verdicts_text(const std::vector<Verdict>& verdicts, std::string_view heading) {
+  size_t width = heading.size();
+  for (const Verdict& verdict : verdicts) width = std::max(width, verdict.name.size());
+  std::string out = fmt::format("{:<{}}  works  why not\n", heading, width);
+  for (const Verdict& verdict : verdicts)
+    out += verdict.works ? fmt::format("{:<{}}  yes\n", verdict.name, width)
+                         : fmt::format("{:<{}}  no     {}\n", verdict.name, width, verdict.why);
+  return out;
+}
+
+std::string verdicts_json(const std::vector<Verdict>& verdicts, std::string_view type) {
+  std::string out;
+  for (const Verdict& verdict : verdicts) {
+    out += fmt::format("{{\"type\": \"{}\", \"name\": ", type);
+    append_json_string(out, verdict.name);
+    out += fmt::format(", \"works\": {}", verdict.works);
+    if (!verdict.works) {
+      out += ", \"why\": ";
+      append_json_string(out, verdict.why);
+    }
+    out += "}\n";
+  }
+  return out;
+}
+
+}  // namespace flowtap

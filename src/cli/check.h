@@ -1,0 +1,37 @@
+#pragma once
+// flowtap check: what works on this machine, found out by trying.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/compile.h"
+#include "kernel/live_target.h"
+
+namespace flowtap {
+
+// One line of the answer. `why` is the reason when it does not work.
+struct Verdict {
+  std::string name;
+  bool works = false;
+  std::string why;
+};
+
+// Compiles, loads and attaches a script, and lets it go again; none of its probes is run by
+// flowtap. The reason why it does not work, or nothing.
+std::optional<std::string> try_script(Sources& sources, uint32_t file, const LiveTarget& target,
+                                      const CompileOptions& options);
+
+// What the kernel has and permits: kinds of probes and maps, sources of names and types.
+std::vector<Verdict> check_machine(const LiveTarget& target);
+
+// What cannot be tried, a line each: kernel, rights, lockdown.
+std::string describe_rights();
+
+// The first error as one line, with its place in the script.
+std::string first_error(const Diagnostics& diagnostics, const Sources& sources);
+
+std::string verdicts_text(const std::vector<Verdict>& verdicts, std::string_view heading);
+std::string verdicts_json(const std::vector<Verdict>& verdicts, std::string_view type);
+
+}  // namespace flowtap
