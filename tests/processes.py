@@ -4,6 +4,7 @@ what went wrong, or nothing."""
 import inspect
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -86,26 +87,35 @@ def closed_pipe_ends_the_script(flowtap):
     return ""
 
 
-def kernel_objects():
-    """What bpftool sees, without its own programs' noise: ids of programs, maps and links."""
-    found = {}
+def objects_of(process):
+    """The BPF objects that a process holds: (kind, id) pairs."""
+    found = set()
+    for info in Path(f"/proc/{process.pid}/fdinfo").iterdir():
+        for kind, number in re.findall(r"^(prog|map|link)_id:\s*(\d+)$", info.read_text(), re.M):
+            found.add((kind, int(number)))
+    return found
+
+
+def all_objects():
+    """The same of the whole machine."""
+    found = set()
     for kind in ("prog", "map", "link"):
         done = subprocess.run(["bpftool", "-j", kind, "show"], capture_output=True, text=True)
-        found[kind] = {o["id"] for o in json.loads(done.stdout or "[]")}
+        found |= {(kind, o["id"]) for o in json.loads(done.stdout or "[]")}
     return found
 
 
 def kill_leaves_nothing_behind(flowtap):
-    before = kernel_objects()
     running = Running(flowtap, "-e", COUNT + " uprobe:libc:malloc { @m = count(); } profile:hz:10 { @p = count(); } "
                       "rawtracepoint:sched_switch { @r = count(); } interval:s:1 { }")
-    if kernel_objects() == before:
-        return "nothing was loaded, so nothing is shown"
+    held = objects_of(running.process)
+    if {kind for kind, _ in held} != {"prog", "map", "link"}:
+        return f"it holds {held}, so nothing is shown"
     running.process.kill()
     running.process.wait()
     for _ in range(50):  # the kernel frees after a grace period
-        left = {k: v - before[k] for k, v in kernel_objects().items()}
-        if not any(left.values()):
+        left = held & all_objects()
+        if not left:
             return ""
         time.sleep(0.1)
     return f"left behind: {left}"

@@ -182,6 +182,14 @@ def part_docs(results):
     documents.run(ROOT, results)
 
 
+def part_random(results):
+    import random_programs
+    build("build", "Release")
+    if not features.has("bpf"):
+        return results.add("random programs", skipped=features.reason("bpf"))
+    random_programs.run(ROOT, results)
+
+
 def part_differential(results):
     import differential
     build("build", "Release")
