@@ -236,6 +236,24 @@ def paths_are_those_of_the_process(flowtap):
     return ""
 
 
+def semaphore_is_set_while_it_is_traced(flowtap):
+    """Also for the whole file, without -p; and back at 0 even when flowtap had no time to clean up."""
+    for with_pid in (True, False):
+        for number in (signal.SIGINT, signal.SIGKILL):
+            guarded = Guarded(flowtap)
+            which = ["-p", str(guarded.process.pid)] if with_pid else []
+            before = guarded.line()
+            running = Running(flowtap, *which, "-e", f'usdt:{guarded.path}:line {{ printf("%d\\n", arg0); }}')
+            during = guarded.line()
+            shown = running.process.stdout.readline()
+            running.stop(number)
+            after = wait_for(lambda: guarded.line() == 0)
+            guarded.end()
+            if (before, during, shown, after) != (0, 1, "3\n", True):
+                return f"signal {number}, -p {with_pid}: {before} {during} {shown!r} {after}"
+    return ""
+
+
 def unprivileged_user_is_told_what_is_missing(flowtap):
     done = subprocess.run([flowtap, "-e", "begin { }"], capture_output=True, text=True, user="nobody", group="nogroup")
     return "" if done.returncode == 3 and ("root" in done.stderr or "CAP_" in done.stderr) else done.stderr
