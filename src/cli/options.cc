@@ -22,6 +22,9 @@ enum LongOnly {
   kNoWarnings,
   kStats,
   kProbeFilter,
+  kTest,
+  kBench,
+  kMode,
   kTarget,
   kDocs,
   kIgnored,
@@ -44,6 +47,9 @@ const option kLong[] = {{"list", no_argument, nullptr, 'l'},
                         {"no-warnings", no_argument, nullptr, kNoWarnings},
                         {"stats", no_argument, nullptr, kStats},
                         {"probe-filter", required_argument, nullptr, kProbeFilter},
+                        {"test", no_argument, nullptr, kTest},
+                        {"bench", no_argument, nullptr, kBench},
+                        {"mode", required_argument, nullptr, kMode},
                         {"target", required_argument, nullptr, kTarget},
                         {"docs", required_argument, nullptr, kDocs},
                         {"debug", required_argument, nullptr, 'd'},
@@ -98,6 +104,16 @@ Status set_probe_filter(Options& options, const std::string& text) {
   return Done{};
 }
 
+Status set_mode(Options& options, const std::string& text) {
+  if (text != "test" && text != "bench")
+    return Error{fmt::format("there is no mode '{}'", text), 0, "the modes are test and bench"};
+  Mode mode = text == "test" ? Mode::Test : Mode::Bench;
+  if (options.mode != Mode::Trace && options.mode != mode)
+    return Error{"--test and --bench cannot be used together"};
+  options.mode = mode;
+  return Done{};
+}
+
 Status apply(Options& options, int letter, const std::string& value) {
   switch (letter) {
     case 'e': options.program = value; break;
@@ -123,6 +139,9 @@ Status apply(Options& options, int letter, const std::string& value) {
     case kNoWarnings: options.no_warnings = true; break;
     case kStats: options.shows_stats = true; break;
     case kProbeFilter: return set_probe_filter(options, value);
+    case kTest: return set_mode(options, "test");
+    case kBench: return set_mode(options, "bench");
+    case kMode: return set_mode(options, value);
     case kTarget: options.target_file = value; break;
     case kDocs:
       options.action = Options::Action::Docs;
@@ -222,6 +241,7 @@ usage: flowtap [options] SCRIPT [parameters] [-- --option=value ...]
   --stats              runs and nanoseconds of every probe at the end
   --unsafe             allow functions that change the system: system(), signal()...
   --probe-filter REGEX attach only to places whose name matches
+  --test, --bench      run the script's test or bench probes, and nothing else
   --dry-run            stop when everything is attached
   --no-warnings        no warnings
   -d STAGE             print a stage of the compiler: ast, types, ir, bpf, maps, all
