@@ -338,10 +338,26 @@ class Expander {
         continue;
       seen.push_back(candidate.file_offset);
       found = true;
+      if (!check_offset(path, candidate, offset)) continue;
       add_user(row, path, candidate, offset);
     }
     bool may_be_missing = options_.allows_missing || has_glob(function) || !names_one_binary();
     if (!found && !may_be_missing) report_no_function(path, function, *functions);
+  }
+
+  // A breakpoint inside an instruction makes the program do something else.
+  bool check_offset(const std::string& path, const UserFunction& function, uint64_t offset) {
+    if (offset == 0 || options_.is_unsafe) return true;
+    if (function.size > 0 && offset >= function.size) {
+      error(fmt::format("'{}' has {} bytes, so '+{}' is outside of it", function.name,
+                        function.size, offset));
+      return false;
+    }
+    uint64_t start = target_.instruction_start(path, function, offset).value_or(offset);
+    if (start == offset) return true;
+    error(fmt::format("'{}+{}' is inside an instruction", function.name, offset))
+        .with_hint(fmt::format("the instruction begins at '+{}'; --unsafe attaches anyway", start));
+    return false;
   }
 
   void report_no_function(const std::string& path, const std::string& function,
@@ -372,6 +388,7 @@ class Expander {
       bool holds = address >= function.address &&
                    address < function.address + std::max<uint64_t>(1, function.size);
       if (!holds) continue;
+      if (!check_offset(path, function, address - function.address)) return;
       AttachPoint& point = add(row.kind, fmt::format("{}:{}:{:#x}", row.name, path, address));
       point.target = path;
       point.function = function.name;
