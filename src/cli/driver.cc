@@ -199,7 +199,10 @@ class Driver {
     std::fflush(stdout);
     Sink data(file.valid() ? file.get() : STDOUT_FILENO);
     Sink messages(STDERR_FILENO);
-    LiveSymbolizer symbolizer(LiveSymbolizer::Options{.demangles = compiled.config.cpp_demangle});
+    LiveSymbolizer symbolizer(LiveSymbolizer::Options{
+        .demangles = compiled.config.cpp_demangle,
+        .is_lazy = compiled.config.lazy_symbolication,
+        .keeps_one_table = compiled.config.cache_user_symbols == UserSymbolCache::None});
     ValueContext values{symbolizer, compiled.image.strings, compiled.config.str_trunc_trailer};
     std::unique_ptr<Writer> writer;
     Sink kept(-1);  // what tests write waits for their result

@@ -224,6 +224,13 @@ class Checker {
                  fmt::format("the script attaches to {} places, more than max_probes = {}",
                              attach_points_, program_.config.max_probes))
           .with_hint("raise it in the config block: config = { max_probes = 5000 }");
+    if (program_.instances.size() > program_.config.max_bpf_progs)
+      diagnostics_
+          .error(ast_.probes[0].span,
+                 fmt::format("the script becomes {} programs, more than max_bpf_progs = {}",
+                             program_.instances.size(), program_.config.max_bpf_progs))
+          .with_hint(fmt::format("raise it in the config block: config = {{ max_bpf_progs = {} }}",
+                                 program_.instances.size()));
     check_trial_names();
     for (const auto& instance : program_.instances)
       if (instance->kind == ProbeKind::Iter && program_.instances.size() > 1) {
