@@ -39,6 +39,15 @@ def make_directories(count):
             pass
 
 
+def wait_for(happens):
+    """Whether something comes true within five seconds; the kernel frees after a grace period."""
+    for _ in range(50):
+        if happens():
+            return True
+        time.sleep(0.1)
+    return False
+
+
 COUNT = f"tracepoint:syscalls:sys_enter_mkdir /pid == {os.getpid()}/ {{ @ = count(); }}"
 
 
@@ -113,12 +122,8 @@ def kill_leaves_nothing_behind(flowtap):
         return f"it holds {held}, so nothing is shown"
     running.process.kill()
     running.process.wait()
-    for _ in range(50):  # the kernel frees after a grace period
-        left = held & all_objects()
-        if not left:
-            return ""
-        time.sleep(0.1)
-    return f"left behind: {left}"
+    left = lambda: held & all_objects()
+    return "" if wait_for(lambda: not left()) else f"left behind: {left()}"
 
 
 def exit_ends_at_once(flowtap):
@@ -170,6 +175,92 @@ def process_filter_follows_one_process(flowtap):
     sleeper.wait()
     out, _ = running.process.communicate(timeout=30)  # ends with the process
     return "" if "@" not in out else out
+
+
+class Guarded:
+    """tests/programs/guarded, waiting for lines; with `inside`, started by that command."""
+
+    def __init__(self, flowtap, *inside):
+        self.path = str(Path(flowtap).parent / "programs" / "guarded")
+        self.process = subprocess.Popen([*inside, *([] if inside else [self.path])], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.line()  # it runs, and its pages are in memory
+
+    def line(self):
+        """Has it handle one line; gives what its semaphore was."""
+        self.process.stdin.write("x\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def count_in_guarded(flowtap, attach_point, lines, *inside):
+    """What @[probe] holds after a guarded process has handled some lines while it was traced."""
+    guarded = Guarded(flowtap, *inside)
+    running = Running(flowtap, "-p", str(guarded.process.pid), "-e", attach_point.replace("PATH", guarded.path) + " { @[probe] = count(); }")
+    for _ in range(lines):
+        guarded.line()
+    out, err = running.stop()
+    guarded.end()
+    return out.strip() + err.strip()
+
+
+def function_is_found_in_any_file_of_a_process(flowtap):
+    for attach_point in ("uprobe::take_line", "uprobe:*:take_line"):
+        out = count_in_guarded(flowtap, attach_point, 7)
+        if not out.startswith("@[uprobe:/") or not out.endswith("/guarded:take_line]: 7"):
+            return out
+    return ""
+
+
+def marker_is_found_in_any_file_of_a_process(flowtap):
+    for attach_point in ("usdt:line", "usdt::line", "usdt:*:guarded:line", "usdt:*:line"):
+        out = count_in_guarded(flowtap, attach_point, 11)
+        if not out.startswith("@[usdt:/") or not out.endswith("/guarded:guarded:line]: 11"):
+            return out
+    return ""
+
+
+def star_means_the_files_of_all_processes(flowtap):
+    guarded = Guarded(flowtap)
+    running = Running(flowtap, "-e", "usdt:*:guarded:line { @ = count(); }")
+    for _ in range(5):
+        guarded.line()
+    out, err = running.stop()
+    guarded.end()
+    return "" if "@: 5" in out else out + err
+
+
+def paths_are_those_of_the_process(flowtap):
+    """The program lies where only its own mount namespace has it."""
+    programs = str(Path(flowtap).parent / "programs")
+    with tempfile.TemporaryDirectory() as empty:
+        inside = ["unshare", "-m", "sh", "-c", f"mount --bind {programs} {empty} && exec {empty}/guarded"]
+        for attach_point in (f"uprobe:{empty}/guarded:take_line", "uprobe::take_line"):
+            out = count_in_guarded(flowtap, attach_point, 3, *inside)
+            if not re.fullmatch(r"@\[uprobe:/proc/\d+/root/.*/guarded:take_line\]: 3", out):
+                return out
+    return ""
+
+
+def semaphore_is_set_while_it_is_traced(flowtap):
+    """Also for the whole file, without -p; and back at 0 even when flowtap had no time to clean up."""
+    for with_pid in (True, False):
+        for number in (signal.SIGINT, signal.SIGKILL):
+            guarded = Guarded(flowtap)
+            which = ["-p", str(guarded.process.pid)] if with_pid else []
+            before = guarded.line()
+            running = Running(flowtap, *which, "-e", f'usdt:{guarded.path}:line {{ printf("%d\\n", arg0); }}')
+            during = guarded.line()
+            shown = running.process.stdout.readline()
+            running.stop(number)
+            after = wait_for(lambda: guarded.line() == 0)
+            guarded.end()
+            if (before, during, shown, after) != (0, 1, "3\n", True):
+                return f"signal {number}, -p {with_pid}: {before} {during} {shown!r} {after}"
+    return ""
 
 
 def unprivileged_user_is_told_what_is_missing(flowtap):

@@ -173,6 +173,7 @@ def part_kernel(results):
 def part_processes(results):
     import processes
     build("build", "Release")
+    build_programs()
     processes.run(ROOT, results)
 
 

@@ -58,7 +58,7 @@ class Compiler {
     if (diagnostics_.has_errors()) return std::nullopt;
     dump("types", [&] { return print_types(checked); });
     if (checked.instances.empty()) {
-      diagnostics_.error(ast.probes[0].span, "no probe is left to attach");
+      report_no_probe(ast);
       return std::nullopt;
     }
 
@@ -80,6 +80,13 @@ class Compiler {
     std::erase_if(ast.probes, [&](const Probe& probe) {
       return probe.plan >= 0 && ast.plans[static_cast<size_t>(probe.plan)].name != options_.plan;
     });
+  }
+
+  void report_no_probe(const Ast& ast) {
+    Diagnostic& report = diagnostics_.error(ast.probes[0].span, "no probe is left to attach");
+    const std::string& kind = ast.probes[0].attach[0].parts[0];
+    if (kind == "test" || kind == "bench")
+      report.with_hint(fmt::format("--{0} runs probes of the kind '{0}'", kind));
   }
 
   // Definitions of imported scripts go in front of the script's own.

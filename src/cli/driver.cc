@@ -21,6 +21,7 @@
 #include "cli/list.h"
 #include "cli/options.h"
 #include "cli/script.h"
+#include "cli/trials.h"
 #include "kernel/live_target.h"
 #include "output/json_writer.h"
 #include "output/text_writer.h"
@@ -77,6 +78,8 @@ CompileOptions compile_options(const Options& options, const Child* child,
   out.check.pid = options.pid;
   if (child) out.check.child_pid = child->pid();
   out.check.named = options.named;
+  if (options.mode == Mode::Test) out.check.trials = ProbeKind::Test;
+  if (options.mode == Mode::Bench) out.check.trials = ProbeKind::Bench;
   out.check.keeps_probe = name_filter(options.probe_filter);
   out.check.environment = [](const std::string& name) -> std::optional<std::string> {
     const char* value = std::getenv(name.c_str());
@@ -266,10 +269,16 @@ class Driver {
     std::fflush(stdout);
     Sink data(file.valid() ? file.get() : STDOUT_FILENO);
     Sink messages(STDERR_FILENO);
-    LiveSymbolizer symbolizer(LiveSymbolizer::Options{.demangles = compiled.config.cpp_demangle});
+    LiveSymbolizer symbolizer(LiveSymbolizer::Options{
+        .demangles = compiled.config.cpp_demangle,
+        .is_lazy = compiled.config.lazy_symbolication,
+        .keeps_one_table = compiled.config.cache_user_symbols == UserSymbolCache::None});
     ValueContext values{symbolizer, compiled.image.strings, compiled.config.str_trunc_trailer};
     std::unique_ptr<Writer> writer;
-    if (options_.is_json)
+    Sink kept(-1);  // what tests write waits for their result
+    if (options_.mode != Mode::Trace)
+      writer = std::make_unique<TextWriter>(kept, kept, values);
+    else if (options_.is_json)
       writer = std::make_unique<JsonWriter>(data, values);
     else
       writer = std::make_unique<TextWriter>(data, messages, values);
@@ -287,6 +296,7 @@ class Driver {
       if (refusal) return report_refusal(*refusal, session.error(), sources_, options_.verbose > 0);
       return report(session.error(), kExitKernel);
     }
+    if (options_.mode != Mode::Trace) return run_trials(*session, compiled.image, kept, data);
     if (Status status = session->attach(); !status.ok()) {
       if (!why) return report(status.error(), kExitKernel);
       *why = status.error().message();
@@ -297,6 +307,17 @@ class Driver {
     if (!code.ok()) return report(code.error(), kExitKernel);
     if (options_.shows_stats) show_stats(*session, compiled.image);
     return *code;
+  }
+
+  int run_trials(Session& session, const Image& image, Sink& kept, Sink& data) {
+    Trials trials{session,
+                  image,
+                  kept,
+                  data,
+                  options_.is_json,
+                  options_.output.empty() && ::isatty(STDOUT_FILENO) == 1};
+    Result<int> code = options_.mode == Mode::Test ? run_tests(trials) : run_benchmarks(trials);
+    return code.ok() ? *code : report(code.error(), kExitScript);
   }
 
   RunOptions run_options(const Compiled& compiled, Child* child) const {
@@ -310,7 +331,7 @@ class Driver {
     run.quiet = options_.is_quiet;
     run.warns = !options_.no_warnings;
     run.dry_run = options_.is_dry_run;
-    run.stats = options_.shows_stats;
+    run.stats = options_.shows_stats || options_.mode == Mode::Bench;
     if (options_.verbose > 0)
       run.say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
     if (compiled.config.missing_probes != MissingProbes::Error) {

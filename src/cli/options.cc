@@ -23,6 +23,9 @@ enum LongOnly {
   kStats,
   kProbeFilter,
   kPlan,
+  kTest,
+  kBench,
+  kMode,
   kTarget,
   kDocs,
   kIgnored,
@@ -46,6 +49,9 @@ const option kLong[] = {{"list", no_argument, nullptr, 'l'},
                         {"stats", no_argument, nullptr, kStats},
                         {"probe-filter", required_argument, nullptr, kProbeFilter},
                         {"plan", required_argument, nullptr, kPlan},
+                        {"test", no_argument, nullptr, kTest},
+                        {"bench", no_argument, nullptr, kBench},
+                        {"mode", required_argument, nullptr, kMode},
                         {"target", required_argument, nullptr, kTarget},
                         {"docs", required_argument, nullptr, kDocs},
                         {"debug", required_argument, nullptr, 'd'},
@@ -100,6 +106,16 @@ Status set_probe_filter(Options& options, const std::string& text) {
   return Done{};
 }
 
+Status set_mode(Options& options, const std::string& text) {
+  if (text != "test" && text != "bench")
+    return Error{fmt::format("there is no mode '{}'", text), 0, "the modes are test and bench"};
+  Mode mode = text == "test" ? Mode::Test : Mode::Bench;
+  if (options.mode != Mode::Trace && options.mode != mode)
+    return Error{"--test and --bench cannot be used together"};
+  options.mode = mode;
+  return Done{};
+}
+
 Status apply(Options& options, int letter, const std::string& value) {
   switch (letter) {
     case 'e': options.program = value; break;
@@ -126,6 +142,9 @@ Status apply(Options& options, int letter, const std::string& value) {
     case kStats: options.shows_stats = true; break;
     case kProbeFilter: return set_probe_filter(options, value);
     case kPlan: options.plan = value; break;
+    case kTest: return set_mode(options, "test");
+    case kBench: return set_mode(options, "bench");
+    case kMode: return set_mode(options, value);
     case kTarget: options.target_file = value; break;
     case kDocs:
       options.action = Options::Action::Docs;
@@ -231,6 +250,7 @@ usage: flowtap [options] SCRIPT [parameters] [-- --option=value ...]
   --unsafe             allow functions that change the system: system(), signal()...
   --probe-filter REGEX attach only to places whose name matches
   --plan NAME          use this plan of the script, whatever the others could do
+  --test, --bench      run the script's test or bench probes, and nothing else
   --dry-run            stop when everything is attached
   --no-warnings        no warnings
   -d STAGE             print a stage of the compiler: ast, types, ir, bpf, maps, all

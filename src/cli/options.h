@@ -10,6 +10,8 @@
 
 namespace flowtap {
 
+// What is done with a script: --test and --bench run the probes made for that, and no other.
+enum class Mode { Trace, Test, Bench };
 enum class Buffering { Line, Full, None };
 
 struct Options {
@@ -23,6 +25,7 @@ struct Options {
   std::optional<int> pid;
   std::optional<std::string> command;
   std::string output;  // -o
+  Mode mode = Mode::Trace;
   bool is_json = false;
   Buffering buffering = Buffering::Line;
   bool is_quiet = false;

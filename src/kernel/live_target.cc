@@ -6,6 +6,7 @@
 
 #include "kernel/live_target.h"
 
+#include <elf.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "kernel/file_bytes.h"
 #include "kernel/live_features.h"
 #include "kernel/live_types.h"
 #include "kernel/machine.h"
@@ -22,6 +24,7 @@
 #include "symbols/find_binary.h"
 #include "symbols/kallsyms.h"
 #include "symbols/usdt_notes.h"
+#include "symbols/x86_length.h"
 #include "target/btf_signatures.h"
 #include "target/tracefs_format.h"
 
@@ -260,6 +263,17 @@ std::optional<UserObject> LiveTarget::user_object(const std::string& path,
   for (const UserFunction& function : *functions)
     if (function.name == name) return UserObject{function.address, 8};
   return std::nullopt;
+}
+
+std::optional<uint64_t> LiveTarget::instruction_start(const std::string& path,
+                                                      const UserFunction& function,
+                                                      uint64_t offset) const {
+  Result<ElfFile> elf = ElfFile::open(path);
+  if (!elf || elf->machine() != EM_X86_64) return std::nullopt;
+  Result<FileBytes> file = FileBytes::open(path);
+  if (!file || function.file_offset >= file->bytes().size()) return std::nullopt;
+  Bytes code = file->bytes().subspan(function.file_offset);
+  return x86_instruction_start(code.first(std::min(code.size(), function.size)), offset);
 }
 
 std::optional<uint64_t> LiveTarget::user_address(const std::string& path,

@@ -46,9 +46,15 @@ int32_t Lowering::lower_callback(const Stmt& stmt, uint32_t params, uint32_t con
 // A `return` in the body ends the probe, not only the loop.
 void Lowering::leave_if_returned() {
   int32_t leave = b().new_block(), go_on = b().new_block();
-  b().branch(ir::Compare::Ne, reg(b().load(frame_cell(1), 8)), imm(0), leave, go_on);
+  Reg returned = b().load(frame_cell(1), 8);
+  b().branch(ir::Compare::Ne, reg(returned), imm(0), leave, go_on);
   b().start(leave);
-  b().ret(imm(in_callback_ ? 1 : 0));
+  if (in_callback_)
+    b().ret(imm(1));
+  else if (instance_.kind == ProbeKind::Test)
+    b().ret(reg(b().alu(ir::Alu::Shr, reg(returned), imm(1))));
+  else
+    b().ret(imm(0));
   b().start(go_on);
 }
 

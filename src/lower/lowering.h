@@ -58,7 +58,7 @@ class Lowering {
   void lower_compound(const Assign& assign);
   void lower_let(const Stmt& stmt, const Let& let);
   void lower_if(const Expr& condition, const Block& then, const Block& otherwise, bool is_comptime);
-  void lower_return();
+  void lower_return(Operand value = imm(0));
   void lower_condition(const Expr& condition, int32_t then, int32_t otherwise);
 
   // --- loops (loops.cc) ---

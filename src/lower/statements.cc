@@ -28,8 +28,7 @@ void Lowering::lower_stmt(const Stmt& stmt) {
   } else if (std::holds_alternative<Continue>(stmt.node)) {
     b().ret(imm(0));
   } else if (auto* n = std::get_if<Return>(&stmt.node)) {
-    if (n->value) lower(*n->value);
-    lower_return();
+    lower_return(n->value ? lower_scalar(*n->value) : imm(0));
   } else if (auto* n = std::get_if<Block>(&stmt.node)) {
     lower_block(*n);
   }
@@ -38,10 +37,14 @@ void Lowering::lower_stmt(const Stmt& stmt) {
     temps_[i].is_used = i < before.size() && before[i].is_used;
 }
 
-// In a loop body: note that the whole probe ends, then stop the loop.
-void Lowering::lower_return() {
-  if (in_callback_) b().store(frame_cell(1), 8, imm(1));
-  b().ret(imm(in_callback_ ? 1 : 0));
+// Only tests have a use for the value. In a loop body: note that the whole probe ends, with the
+// value above the lowest bit, then stop the loop.
+void Lowering::lower_return(Operand value) {
+  if (instance_.kind != ProbeKind::Test) value = imm(0);
+  if (!in_callback_) return b().ret(value);
+  Reg shifted = b().alu(ir::Alu::Shl, value, imm(1));
+  b().store(frame_cell(1), 8, reg(b().alu(ir::Alu::Or, reg(shifted), imm(1))));
+  b().ret(imm(1));
 }
 
 void Lowering::lower_let(const Stmt& stmt, const Let& let) {

@@ -50,7 +50,14 @@ LiveSymbolizer::LiveSymbolizer(Options options)
     : options_(std::move(options)),
       from_boot_(distance_to_realtime(CLOCK_BOOTTIME)),
       from_monotonic_(distance_to_realtime(CLOCK_MONOTONIC)),
-      from_tai_(whole_seconds(distance_to_realtime(CLOCK_TAI))) {}
+      from_tai_(whole_seconds(distance_to_realtime(CLOCK_TAI))) {
+  if (options_.keeps_one_table) users_.keep_one_table();
+}
+
+void LiveSymbolizer::remember(uint32_t pid) {
+  users_.remember(static_cast<pid_t>(pid));
+  if (!options_.is_lazy) users_.read_tables(static_cast<pid_t>(pid));
+}
 
 std::optional<Symbol> LiveSymbolizer::kernel_symbol(uint64_t address) {
   std::optional<KernelSymbol> found = kernel_.find(address);

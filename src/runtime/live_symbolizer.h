@@ -15,6 +15,8 @@ class LiveSymbolizer : public Symbolizer {
  public:
   struct Options {
     bool demangles = true;
+    bool is_lazy = true;  // false: symbols are read when a process is first seen
+    bool keeps_one_table = false;
     std::string passwords = "/etc/passwd";
   };
   LiveSymbolizer() : LiveSymbolizer(Options{}) {}
@@ -28,7 +30,7 @@ class LiveSymbolizer : public Symbolizer {
   uint64_t unix_time(uint64_t ns, Clock clock) override;
 
   // Notes what a process has mapped, so that its addresses have names after its end.
-  void remember(uint32_t pid) override { users_.remember(static_cast<pid_t>(pid)); }
+  void remember(uint32_t pid) override;
 
  private:
   void read_passwords();

@@ -96,9 +96,10 @@ void Losses::report_site(const Site& site, SiteCount count) {
                             {.message = message, .helper = helper, .code = count.last_code});
 }
 
-void Losses::report(bool is_end) {
+bool Losses::report(bool is_end) {
   std::vector<SiteCount> sites = read_sites();
   uint64_t lost = 0;
+  bool has_said = false;
   for (size_t i = 0; i < sites.size(); i++) {
     const Site& site = in_.image.sites[i];
     uint64_t fresh = sites[i].count - reported_[i];
@@ -108,21 +109,24 @@ void Losses::report(bool is_end) {
     // While running one warning per site is enough.
     bool is_said = !is_lost_event && in_.warns && (is_end || reported_[i] == 0);
     if (is_said) report_site(site, sites[i]);
+    has_said |= is_said;
     if (is_lost_event || is_said) reported_[i] = sites[i].count;
   }
   if (lost > 0) in_.writer.lost_events(lost);
+  return has_said || lost > 0;
 }
 
 void Losses::report_new() { report(false); }
 
-void Losses::report_all() {
-  report(true);
-  if (in_.warns) report_misses();
+bool Losses::report_all() {
+  bool has_said = report(true);
+  return (in_.warns && report_misses()) || has_said;
 }
 
 // The kernel does not run a program on a CPU where it is running already, nor a tracing program
 // inside another one of its kind.
-void Losses::report_misses() {
+bool Losses::report_misses() {
+  bool has_said = false;
   for (size_t i = 0; i < in_.loaded.programs.size(); i++) {
     Result<ProgramStats> stats = read_stats(in_.loaded.programs[i].get());
     const Program& program = in_.image.programs[i];
@@ -132,7 +136,9 @@ void Losses::report_misses() {
         fmt::format("{} events of '{}' missed: they came while a probe was running",
                     stats->recursion_misses, program.attach[0].name);
     in_.writer.runtime_error(at.place(), message);
+    has_said = true;
   }
+  return has_said;
 }
 
 }  // namespace flowtap

@@ -33,14 +33,14 @@ class Losses {
   bool has_sites() const { return !reported_.empty(); }
   // While running: lost events since the last call, and sites hit for the first time.
   void report_new();
-  // At the end: everything that was not yet said, with final counts.
-  void report_all();
+  // At the end: everything that was not yet said, with final counts. Whether there was anything.
+  bool report_all();
 
  private:
   std::vector<SiteCount> read_sites() const;
-  void report(bool is_end);
+  bool report(bool is_end);
   void report_site(const Site& site, SiteCount count);
-  void report_misses();
+  bool report_misses();
 
   Input in_;
   std::vector<uint64_t> reported_;  // per site: the count last told

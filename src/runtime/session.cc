@@ -250,15 +250,21 @@ Result<int> Session::loop() {
   return state_->actions->exit_code().value_or(0);
 }
 
-Result<uint32_t> Session::run_once(size_t program) {
+Result<uint32_t> Session::run(size_t program, uint64_t times) {
   uint64_t errors = state_->actions->errors();
-  Result<uint32_t> result = run_program(state_->loaded.programs.at(program).get());
-  if (!result) return result.error();
-  Status drained = state_->drain();
-  if (!drained) return drained.error();
-  state_->actions->resume();
-  bool has_failed = state_->actions->errors() > errors || state_->actions->take_exit_code() != 0;
-  return *result == 0 && has_failed ? 1 : *result;
+  bool has_failed = false;
+  uint32_t returned = 0;
+  for (uint64_t i = 0; i < times && !has_failed && returned == 0; i++) {
+    Result<uint32_t> result = run_program(state_->loaded.programs.at(program).get());
+    if (!result) return result.error();
+    returned = *result;
+    Status drained = state_->drain();
+    if (!drained) return drained.error();
+    state_->actions->resume();
+    has_failed = state_->actions->errors() > errors || state_->actions->take_exit_code() != 0;
+  }
+  has_failed |= state_->losses->report_all();
+  return returned == 0 && has_failed ? 1 : returned;
 }
 
 Result<std::vector<ProgramStats>> Session::stats() const {

@@ -71,9 +71,10 @@ class Session {
   // The code for exit(2): 0, or that of the script's exit().
   Result<int> loop();
 
-  // For --test and --bench: runs a program once and handles what it wrote. Gives what the program
-  // returned, or 1 when it called exit() with another code than 0, errorf(), or something failed.
-  Result<uint32_t> run_once(size_t program);
+  // For --test and --bench: runs a program some times, until it fails, and handles what it wrote.
+  // Gives what the program returned, or 1 when it called exit() with another code than 0, errorf(),
+  // or something went wrong in it.
+  Result<uint32_t> run(size_t program, uint64_t times = 1);
 
   // In step with the image's programs. With RunOptions::stats.
   Result<std::vector<ProgramStats>> stats() const;

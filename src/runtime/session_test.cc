@@ -333,8 +333,8 @@ TEST_F(SessionTest, tests_are_run_one_by_one) {
   Result<Session> session = Session::load(parts(writer), {});
   ASSERT_TRUE(session) << session.error().message();
   const uint32_t expected[] = {0, 1, 9, 1};
-  for (size_t i = 0; i < 4; i++) EXPECT_EQ(*session->run_once(i), expected[i]);
-  EXPECT_EQ(*session->run_once(0), 0u);
+  for (size_t i = 0; i < 4; i++) EXPECT_EQ(*session->run(i), expected[i]);
+  EXPECT_EQ(*session->run(0), 0u);
   EXPECT_EQ(session->stats()->size(), 4u);
 }
 

@@ -296,13 +296,17 @@ class Expander {
   }
 
   // --- user programs --------------------------------------------------------------------------
-  std::vector<std::string> find_binaries() {
-    Result<std::vector<std::string>> paths = target_.binaries(part(1));
+  // The files of a target; an empty one stands for all that the process of -p executes.
+  std::vector<std::string> find_binaries(const std::string& name) {
+    Result<std::vector<std::string>> paths = target_.binaries(name);
     if (paths.ok()) return *paths;
     Diagnostic& report = error(paths.error().message());
     if (!paths.error().hint.empty()) report.with_hint(paths.error().hint);
     return {};
   }
+
+  // Where the target may be many files, one that lacks what is looked for is no mistake.
+  bool names_one_binary() const { return !part(1).empty() && !has_glob(part(1)); }
 
   void expand_uprobe(const ProbeRow& row) {
     bool is_cpp = count() == 3 && part(2) == "cpp";
@@ -312,14 +316,17 @@ class Expander {
     if (!is_cpp && !split_offset(function, offset)) return;
     if (offset && row.kind == ProbeKind::Uretprobe)
       return void(error("a uretprobe takes no offset: a function returns as a whole"));
-    for (const std::string& path : find_binaries())
+    for (const std::string& path : find_binaries(part(1)))
       expand_in_binary(row, path, function, offset, is_cpp);
   }
 
   void expand_in_binary(const ProbeRow& row, const std::string& path, const std::string& function,
                         uint64_t offset, bool is_cpp) {
     Result<std::vector<UserFunction>> functions = target_.user_functions(path);
-    if (!functions.ok()) return void(error(functions.error().message()));
+    if (!functions.ok()) {
+      if (names_one_binary()) error(functions.error().message());
+      return;
+    }
     if (std::optional<int64_t> address = parse_number(function))
       return add_address(row, path, static_cast<uint64_t>(*address), *functions);
     bool found = false;
@@ -331,10 +338,26 @@ class Expander {
         continue;
       seen.push_back(candidate.file_offset);
       found = true;
+      if (!check_offset(path, candidate, offset)) continue;
       add_user(row, path, candidate, offset);
     }
-    bool may_be_missing = options_.allows_missing || has_glob(function) || has_glob(part(1));
+    bool may_be_missing = options_.allows_missing || has_glob(function) || !names_one_binary();
     if (!found && !may_be_missing) report_no_function(path, function, *functions);
+  }
+
+  // A breakpoint inside an instruction makes the program do something else.
+  bool check_offset(const std::string& path, const UserFunction& function, uint64_t offset) {
+    if (offset == 0 || options_.is_unsafe) return true;
+    if (function.size > 0 && offset >= function.size) {
+      error(fmt::format("'{}' has {} bytes, so '+{}' is outside of it", function.name,
+                        function.size, offset));
+      return false;
+    }
+    uint64_t start = target_.instruction_start(path, function, offset).value_or(offset);
+    if (start == offset) return true;
+    error(fmt::format("'{}+{}' is inside an instruction", function.name, offset))
+        .with_hint(fmt::format("the instruction begins at '+{}'; --unsafe attaches anyway", start));
+    return false;
   }
 
   void report_no_function(const std::string& path, const std::string& function,
@@ -365,6 +388,7 @@ class Expander {
       bool holds = address >= function.address &&
                    address < function.address + std::max<uint64_t>(1, function.size);
       if (!holds) continue;
+      if (!check_offset(path, function, address - function.address)) return;
       AttachPoint& point = add(row.kind, fmt::format("{}:{}:{:#x}", row.name, path, address));
       point.target = path;
       point.function = function.name;
@@ -377,13 +401,14 @@ class Expander {
   }
 
   void expand_usdt(const ProbeRow& row) {
-    if (!expect_parts(row, 2, 3)) return;
+    if (!expect_parts(row, 1, 3)) return;
     std::string provider = count() == 3 ? part(2) : "*";
     std::string name = part(count());
-    for (const std::string& path : find_binaries()) {
+    bool is_in_process = count() == 1;  // usdt:NAME
+    for (const std::string& path : find_binaries(is_in_process ? "" : part(1))) {
       Result<std::vector<UsdtProbe>> probes = target_.usdt_probes(path);
       if (!probes.ok()) {
-        if (!has_glob(part(1))) error(probes.error().message());
+        if (!is_in_process && names_one_binary()) error(probes.error().message());
         continue;
       }
       for (const UsdtProbe& probe : *probes)

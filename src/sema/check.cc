@@ -58,6 +58,7 @@ class Checker {
       size_t before = diagnostics_.all().size();
       std::vector<AttachPoint> points = expand_attach(spec, target_, options_, diagnostics_);
       size_t found = points.size();
+      for (const AttachPoint& point : points) has_any |= is_trial(point.kind);
       std::erase_if(points, [&](const AttachPoint& point) { return !is_wanted(point); });
       if (found == 0 && diagnostics_.all().size() == before) report_missing(spec);
       for (AttachPoint& point : points) {
@@ -72,8 +73,13 @@ class Checker {
       diagnostics_.warning(probe.span, "this probe has no place left to attach to and is dropped");
   }
 
+  static bool is_trial(ProbeKind kind) {
+    return kind == ProbeKind::Test || kind == ProbeKind::Bench;
+  }
+
   // The filter of the command line leaves begin and end alone.
   bool is_wanted(const AttachPoint& point) const {
+    if (is_trial(point.kind)) return options_.trials == point.kind;
     bool is_special = point.kind == ProbeKind::Begin || point.kind == ProbeKind::End;
     return is_special || !options_.keeps_probe || options_.keeps_probe(point.name);
   }
@@ -218,10 +224,31 @@ class Checker {
                  fmt::format("the script attaches to {} places, more than max_probes = {}",
                              attach_points_, program_.config.max_probes))
           .with_hint("raise it in the config block: config = { max_probes = 5000 }");
+    if (program_.instances.size() > program_.config.max_bpf_progs)
+      diagnostics_
+          .error(ast_.probes[0].span,
+                 fmt::format("the script becomes {} programs, more than max_bpf_progs = {}",
+                             program_.instances.size(), program_.config.max_bpf_progs))
+          .with_hint(fmt::format("raise it in the config block: config = {{ max_bpf_progs = {} }}",
+                                 program_.instances.size()));
+    check_trial_names();
     for (const auto& instance : program_.instances)
       if (instance->kind == ProbeKind::Iter && program_.instances.size() > 1) {
         diagnostics_.error(instance->span, "an iter probe must be the only probe of a script");
         return;
+      }
+  }
+
+  // Results are told by name.
+  void check_trial_names() {
+    std::map<std::string, Span> seen;
+    for (const auto& instance : program_.instances)
+      for (const AttachPoint& point : instance->attach) {
+        if (!is_trial(point.kind)) continue;
+        auto [first, is_new] = seen.emplace(point.name, point.span);
+        if (!is_new)
+          diagnostics_.error(point.span, fmt::format("there are two probes '{}'", point.name))
+              .with_note(first->second, "the first is here");
       }
   }
 

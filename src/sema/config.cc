@@ -52,11 +52,12 @@ const Setting kSettings[] = {
 struct Renamed {
   const char* old_key;
   const char* key;
+  bool is_inverse = false;  // the old name said the opposite
 };
 constexpr Renamed kRenamed[] = {{"strlen", "max_strlen"},
                                 {"cat_bytes_max", "max_cat_bytes"},
                                 {"map_keys_max", "max_map_keys"},
-                                {"no_cpp_demangle", "cpp_demangle"}};
+                                {"no_cpp_demangle", "cpp_demangle", true}};
 
 constexpr const char* kWithoutEffect[] = {"symbol_source",  "max_type_res_iterations",
                                           "unstable_addr",  "unstable_import",
@@ -158,11 +159,15 @@ std::optional<std::string> nearest_setting(std::string_view key) {
 }
 
 void apply(Config& config, const ConfigEntry& entry, Diagnostics& diagnostics) {
-  std::string key = normal_key(entry.key);
+  std::string key = normal_key(entry.key), value = entry.value;
   for (const Renamed& renamed : kRenamed)
     if (key == renamed.old_key) {
-      diagnostics.warning(entry.span, fmt::format("'{}' is now called '{}'", key, renamed.key));
+      diagnostics.warning(entry.span,
+                          fmt::format("'{}' is now called '{}'{}", key, renamed.key,
+                                      renamed.is_inverse ? ", with the opposite value" : ""));
       key = renamed.key;
+      std::optional<bool> given = parse_bool(value);
+      if (renamed.is_inverse && given) value = *given ? "false" : "true";
     }
   for (const char* old : kWithoutEffect)
     if (key == old) {
@@ -183,7 +188,7 @@ void apply(Config& config, const ConfigEntry& entry, Diagnostics& diagnostics) {
       error.with_hint(fmt::format("did you mean '{}'?", *near));
     return;
   }
-  std::string expected = std::visit(Assigner{config, entry.value}, setting->field);
+  std::string expected = std::visit(Assigner{config, value}, setting->field);
   if (!expected.empty())
     diagnostics.error(entry.span,
                       fmt::format("'{}' takes {}, found '{}'", key, expected, entry.value));

@@ -205,6 +205,19 @@ Result<std::vector<std::string>> mapped_binaries(pid_t pid, const std::string& p
   return each_file_once(paths);
 }
 
+// The same for all processes that we may look into.
+static Result<std::vector<std::string>> running_binaries(const std::string& proc) {
+  std::vector<std::string> paths;
+  for (const std::string& name : names_in(proc, "*")) {
+    std::optional<int64_t> pid = parse_number(name);
+    if (!pid) continue;
+    Result<std::vector<std::string>> mapped = mapped_binaries(static_cast<pid_t>(*pid), proc);
+    if (mapped) paths.insert(paths.end(), mapped->begin(), mapped->end());  // else: a kernel thread
+  }
+  if (paths.empty()) return Error{"no process may be looked into", 0, "run flowtap as root"};
+  return each_file_once(paths);
+}
+
 static Result<std::vector<std::string>> find_path(const std::string& root,
                                                   std::string_view target) {
   std::string path(target);
@@ -232,10 +245,12 @@ static std::vector<std::string> mapped_libraries(pid_t pid, const std::string& p
 
 Result<std::vector<std::string>> find_binaries(std::string_view target, std::optional<pid_t> pid,
                                                const BinaryPlaces& places) {
-  if (target.empty() || target == "*") {
-    if (pid) return mapped_binaries(*pid, places.proc);
-    return Error{"no binary is named", 0, "write a path, or name a process with -p"};
-  }
+  bool is_any = target.empty() || target == "*";
+  if (is_any && pid) return mapped_binaries(*pid, places.proc);
+  if (target.empty())
+    return Error{"no binary is named", 0,
+                 "write its path before the name, or choose a process with -p"};
+  if (is_any) return running_binaries(places.proc);
   std::string root = pid ? root_of(ProcessFiles(*pid, places.proc)) : "";
   if (target.find('/') != target.npos) return find_path(root, target);
   std::vector<std::string> found;

@@ -25,7 +25,7 @@ struct BinaryPlaces {
 
 // All files that `target` means, the best first; never an empty list. With a pid, names are looked
 // up as that process would, and files in another root come as /proc/PID/root/...; "*" then means
-// all that it has mapped.
+// all that it has mapped, as "" does. Without one "*" means what any process has mapped.
 Result<std::vector<std::string>> find_binaries(std::string_view target,
                                                std::optional<pid_t> pid = std::nullopt,
                                                const BinaryPlaces& places = BinaryPlaces::usual());

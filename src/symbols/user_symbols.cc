@@ -50,6 +50,10 @@ UserSymbols::Process& UserSymbols::process_of(pid_t pid) {
 
 void UserSymbols::remember(pid_t pid) { refresh(pid, process_of(pid)); }
 
+void UserSymbols::read_tables(pid_t pid) {
+  for (const Mapping& mapping : process_of(pid).mappings) binary_of(pid, mapping);
+}
+
 static const Mapping* mapping_at(const std::vector<Mapping>& mappings, uint64_t address) {
   for (const Mapping& mapping : mappings)
     if (address >= mapping.begin && address < mapping.end) return &mapping;
@@ -113,6 +117,10 @@ std::shared_ptr<const UserSymbols::Binary> UserSymbols::binary_of(pid_t pid,
   FileId id{mapping.device, mapping.inode};  // the vdso is 0, 0
   auto known = by_file_.find(id);
   if (known != by_file_.end()) return known->second;
+  if (keeps_one_table_) {
+    by_file_.clear();
+    by_build_id_.clear();
+  }
   std::shared_ptr<const Binary> binary = load_binary(pid, mapping);
   // What cannot be opened now may be, through another process that has it mapped.
   std::string path = ProcessFiles(pid, proc_).file_of(mapping);

@@ -29,11 +29,17 @@ class UserSymbols {
                        Clock::duration believed = std::chrono::milliseconds(1))
       : proc_(std::move(proc)), believed_(believed) {}
 
+  // Symbol tables are forgotten as soon as another one is needed: less memory, more time.
+  void keep_one_table() { keeps_one_table_ = true; }
+
   // Nothing for an address outside of every mapping, or a process that is not known.
   std::optional<UserSymbol> resolve(pid_t pid, uint64_t address);
 
   // Notes now what the process has mapped, so that its addresses have names after its end.
   void remember(pid_t pid);
+  // Reads the symbols of all that the process has mapped: its files may vanish with it.
+  void read_tables(pid_t pid);
+  size_t tables() const { return by_file_.size(); }
 
  private:
   struct Binary {
@@ -69,6 +75,7 @@ class UserSymbols {
 
   std::string proc_;
   Clock::duration believed_;
+  bool keeps_one_table_ = false;
   uint64_t uses_ = 0;
   std::map<pid_t, Process> processes_;
   std::map<FileId, std::shared_ptr<const Binary>> by_file_;  // null: not an ELF file

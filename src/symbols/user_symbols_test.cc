@@ -118,6 +118,31 @@ TEST(UserSymbols, files_are_found_in_the_root_of_the_process) {
   EXPECT_EQ(show(symbols.resolve(4712, mapped)), "-");
 }
 
+TEST(UserSymbols, tables_that_were_read_outlive_their_files) {
+  for (bool is_read : {true, false}) {
+    MadeUpProcess process;
+    fs::create_symlink(own_path(), process.root() + "/program");
+    process.write("maps", "10000000-20000000 r-xp 0 08:01 77 /program\n");
+    UserSymbols symbols(process.proc());
+    symbols.remember(4711);
+    EXPECT_EQ(symbols.tables(), 0u);
+    if (is_read) symbols.read_tables(4711);
+    process.end();
+    (void)symbols.resolve(4711, 0x10001000);
+    EXPECT_EQ(symbols.tables(), is_read ? 1u : 0u);
+  }
+}
+
+TEST(UserSymbols, keeping_one_table_changes_no_names) {
+  uint64_t in_libc = reinterpret_cast<uint64_t>(&::getenv);
+  UserSymbols all, one;
+  one.keep_one_table();
+  for (uint64_t address : {function_address(), in_libc, function_address()})
+    EXPECT_EQ(show(one.resolve(::getpid(), address)), show(all.resolve(::getpid(), address)));
+  EXPECT_EQ(all.tables(), 2u);
+  EXPECT_EQ(one.tables(), 1u);
+}
+
 TEST(UserSymbols, just_in_time_code_is_named_by_the_perf_map) {
   MadeUpProcess process;
   process.write("maps", "1000-9000 rwxp 0 00:00 0 \n");

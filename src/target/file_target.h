@@ -36,6 +36,10 @@ class FileTarget : public Target {
   std::optional<UserObject> user_object(const std::string&, std::string_view) const override {
     return std::nullopt;
   }
+  std::optional<uint64_t> instruction_start(const std::string&, const UserFunction&,
+                                            uint64_t) const override {
+    return std::nullopt;
+  }
   std::optional<uint64_t> user_address(const std::string&, uint64_t) const override {
     return std::nullopt;
   }

@@ -104,6 +104,11 @@ class Target {
   virtual Result<std::vector<UsdtProbe>> usdt_probes(const std::string& path) const = 0;
   virtual std::optional<UserObject> user_object(const std::string& path,
                                                 std::string_view name) const = 0;
+  // Where the instruction begins, counted from the function, that the byte at `offset` of it is
+  // part of. Nothing where flowtap cannot read the machine's instructions.
+  virtual std::optional<uint64_t> instruction_start(const std::string& path,
+                                                    const UserFunction& function,
+                                                    uint64_t offset) const = 0;
   // ELF virtual address of a place in the file.
   virtual std::optional<uint64_t> user_address(const std::string& path,
                                                uint64_t file_offset) const = 0;

@@ -1,0 +1,157 @@
+// Tests and benchmarks of a script. Ways in: run_tests(), run_benchmarks(). What a test writes is
+// shown only if it fails. A benchmark is run until it has taken a while; its time is what the
+// kernel measured inside the program, so that system calls and output do not count.
+
+#include "cli/trials.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iterator>
+
+#include "output/json_string.h"
+
+namespace flowtap {
+
+namespace {
+
+using Watch = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLongEnough{200};
+constexpr uint64_t kMostRuns = 1'000'000;
+
+struct Trial {
+  size_t program = 0;
+  std::string name;
+};
+
+std::vector<Trial> find_trials(const Image& image, ProbeKind kind) {
+  std::vector<Trial> found;
+  for (size_t i = 0; i < image.programs.size(); i++)
+    for (const AttachPoint& point : image.programs[i].attach)
+      if (point.kind == kind) found.push_back({i, point.function});
+  return found;
+}
+
+Error nothing_to_run(const char* kind) {
+  return {fmt::format("the script has no probe of the kind '{}'", kind), 0,
+          fmt::format("write one as '{}:NAME {{ ... }}'", kind)};
+}
+
+std::string take(Sink& sink) { return std::exchange(sink.buffer(), {}); }
+
+std::string counted(size_t count) { return fmt::format("{} test{}", count, count == 1 ? "" : "s"); }
+
+class Report {
+ public:
+  explicit Report(const Trials& trials) : trials_(trials) {}
+
+  enum class Mood { Good, Bad };
+
+  // "[ RUN      ] name"
+  void line(Mood mood, std::string_view tag, const std::string& text) {
+    if (trials_.is_json) return;
+    std::string bracket = fmt::format("[{}]", tag);
+    if (trials_.is_coloured)
+      bracket = fmt::format("\033[{}m{}\033[0m", mood == Mood::Good ? 32 : 31, bracket);
+    put(fmt::format("{} {}\n", bracket, text));
+  }
+
+  void text(const std::string& text) {
+    if (!trials_.is_json) put(text);
+  }
+
+  // {"type": TYPE, "data": {NAME: {MEMBERS}}}
+  void record(std::string_view type, const std::string& name, const std::string& members) {
+    if (!trials_.is_json) return;
+    std::string out = fmt::format("{{\"type\": \"{}\", \"data\": {{", type);
+    append_json_string(out, name);
+    put(out + fmt::format(": {{{}}}}}}}\n", members));
+  }
+
+ private:
+  // At once: a test that hangs has been named.
+  void put(const std::string& text) {
+    trials_.out.buffer() += text;
+    trials_.out.flush();
+  }
+
+  const Trials& trials_;
+};
+
+}  // namespace
+
+Result<int> run_tests(const Trials& trials) {
+  using enum Report::Mood;
+  Report report(trials);
+  std::vector<Trial> tests = find_trials(trials.image, ProbeKind::Test);
+  if (tests.empty()) return nothing_to_run("test");
+  std::vector<std::string> failed;
+  report.line(Good, "==========", fmt::format("Running {}.", counted(tests.size())));
+  for (const Trial& test : tests) {
+    report.line(Good, " RUN      ", test.name);
+    Watch::time_point began = Watch::now();
+    Result<uint32_t> result = trials.session.run(test.program);
+    if (!result) return result.error();
+    int64_t us =
+        std::chrono::duration_cast<std::chrono::microseconds>(Watch::now() - began).count();
+    bool has_passed = *result == 0;
+    std::string written = take(trials.written);
+    if (!has_passed) {
+      failed.push_back(test.name);
+      report.text(written);
+    }
+    report.line(has_passed ? Good : Bad, has_passed ? "       OK " : "  FAILED  ",
+                fmt::format("{} ({} us)", test.name, us));
+    std::string members =
+        fmt::format("\"duration\": {}, \"passed\": {}, \"output\": ", us, has_passed);
+    append_json_string(members, written);
+    report.record("test_result", test.name, members);
+  }
+  report.line(Good, "==========", fmt::format("{} ran.", counted(tests.size())));
+  report.line(Good, "  PASSED  ", fmt::format("{}.", counted(tests.size() - failed.size())));
+  if (failed.empty()) return 0;
+  report.line(Bad, "  FAILED  ", fmt::format("{}, listed below:", counted(failed.size())));
+  for (const std::string& name : failed) report.line(Bad, "  FAILED  ", name);
+  return 1;
+}
+
+namespace {
+
+// Ever more runs, until all together took long enough to be trusted.
+Result<ProgramStats> measure(const Trials& trials, const Trial& trial) {
+  Watch::time_point began = Watch::now();
+  for (uint64_t runs = 0, more = 1; runs < kMostRuns; runs += more, more *= 2) {
+    Result<uint32_t> result = trials.session.run(trial.program, more);
+    if (!result) return result.error();
+    std::string written = take(trials.written);
+    if (*result != 0)
+      return Error{fmt::format("benchmark '{}' failed{}{}", trial.name,
+                               written.empty() ? "" : "; it wrote:\n", written)};
+    if (Watch::now() - began >= kLongEnough) break;
+  }
+  Result<std::vector<ProgramStats>> stats = trials.session.stats();
+  if (!stats) return stats.error();
+  return stats->at(trial.program);
+}
+
+}  // namespace
+
+Result<int> run_benchmarks(const Trials& trials) {
+  Report report(trials);
+  std::vector<Trial> benchmarks = find_trials(trials.image, ProbeKind::Bench);
+  if (benchmarks.empty()) return nothing_to_run("bench");
+  report.text(
+      fmt::format("{:<41}{:>15}{:>15}\n{:-<71}\n", "Benchmark", "Time(ns)", "Iterations", ""));
+  for (const Trial& trial : benchmarks) {
+    Result<ProgramStats> stats = measure(trials, trial);
+    if (!stats) return stats.error();
+    uint64_t average = stats->runs ? stats->nanoseconds / stats->runs : 0;
+    report.text(fmt::format("{:<41}{:>15}{:>15}\n", trial.name, average, stats->runs));
+    report.record("benchmark_result", trial.name,
+                  fmt::format("\"average\": {}, \"iters\": {}", average, stats->runs));
+  }
+  return 0;
+}
+
+}  // namespace flowtap
