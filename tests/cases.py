@@ -80,4 +80,7 @@ def line_matches(want, got):
 
 
 def indent(lines):
+    if len(lines) > 60:  # a loop that did not end, say
+        lines = lines[:60] + [f"... and {len(lines) - 60} lines more"]
+    lines = [line if len(line) < 2000 else line[:2000] + "..." for line in lines]
     return "".join("    " + line + "\n" for line in lines)

@@ -6,6 +6,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
+# In a guest (see guests.py) nothing is built, and everything may take this many times as long.
+IN_GUEST = "FLOWTAP_GUEST" in os.environ
+SLOWER = int(os.environ.get("FLOWTAP_GUEST", "1"))
+
 
 def _kprobes():
     return Path("/sys/bus/event_source/devices/kprobe/type").exists()
@@ -19,6 +23,13 @@ def _probe_type(kind):
     flowtap = Path(__file__).resolve().parent.parent / "build" / "flowtap"
     text = subprocess.run([flowtap, "--info"], capture_output=True, text=True).stdout
     return f"{kind}: yes" in text
+
+
+def _syscall_stacks():
+    flowtap = Path(__file__).resolve().parent.parent / "build" / "flowtap"
+    script = "tracepoint:syscalls:sys_enter_getcwd /pid == cpid/ { print(len(kstack(3))); }"
+    done = subprocess.run([flowtap, "-q", "-e", script, "-c", "/bin/pwd"], capture_output=True, text=True)
+    return "\n3\n" in "\n" + done.stdout
 
 
 def _python_markers():
@@ -36,6 +47,7 @@ FEATURES = {
     "watchpoint": (lambda: Path("/sys/bus/event_source/devices/breakpoint").exists(), "this machine has no watchpoints"),
     "cgroup2": (lambda: Path("/sys/fs/cgroup/cgroup.procs").exists(), "cgroup v2 is not mounted at /sys/fs/cgroup"),
     "x86": (lambda: os.uname().machine == "x86_64", "only instructions of x86-64 are checked"),
+    "syscall_stack": (_syscall_stacks, "this kernel gives no kernel stacks at system call tracepoints"),
     "bash": (lambda: shutil.which("bash") is not None, "bash is not installed"),
     "hardware": (lambda: Path("/sys/bus/event_source/devices/cpu/type").exists(), "this machine has no hardware counters"),
 }

@@ -28,7 +28,7 @@ class Running:
 
     def stop(self, number=signal.SIGINT):
         self.process.send_signal(number)
-        return self.process.communicate(timeout=30)
+        return self.process.communicate(timeout=30 * features.SLOWER)
 
 
 def make_directories(count):
@@ -41,7 +41,7 @@ def make_directories(count):
 
 def wait_for(happens):
     """Whether something comes true within five seconds; the kernel frees after a grace period."""
-    for _ in range(50):
+    for _ in range(50 * features.SLOWER):
         if happens():
             return True
         time.sleep(0.1)
@@ -89,7 +89,7 @@ def closed_pipe_ends_the_script(flowtap):
     running = Running(flowtap, "-e", 'interval:ms:10 { printf("row\\n"); }')
     running.process.stdout.close()
     try:
-        running.process.wait(timeout=10)
+        running.process.wait(timeout=10 * features.SLOWER)
     except subprocess.TimeoutExpired:
         running.process.kill()
         return "it went on writing"
@@ -131,7 +131,7 @@ def exit_ends_at_once(flowtap):
     began = time.time()
     for _ in range(20):
         subprocess.run([flowtap, "-q", "-e", "interval:ms:1 { exit(); }"], stdout=subprocess.DEVNULL, check=True)
-    return "" if time.time() - began < 15 else "it waits before it ends"
+    return "" if time.time() - began < 15 * features.SLOWER else "it waits before it ends"
 
 
 def output_goes_to_a_file(flowtap):
@@ -173,7 +173,7 @@ def process_filter_follows_one_process(flowtap):
     make_directories(5)
     sleeper.kill()
     sleeper.wait()
-    out, _ = running.process.communicate(timeout=30)  # ends with the process
+    out, _ = running.process.communicate(timeout=30 * features.SLOWER)  # ends with the process
     return "" if "@" not in out else out
 
 

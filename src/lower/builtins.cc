@@ -102,6 +102,7 @@ bool Lowering::lower_builtin_into(const Expr& expr, const Builtin& builtin,
     case Fn::Comm:
       if (type->size < 16) return false;
       if (!args.empty()) return lower_comm_of_pid(*args[0], to, type), true;
+      zero(to, 16);  // Linux 6.1 writes no further than the name reaches
       b().call(BPF_FUNC_get_current_comm, {reg(b().address_of(to)), imm(16)});
       if (type->size > 16) zero(to + 16, type->size - 16);
       return true;

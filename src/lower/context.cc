@@ -44,6 +44,7 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
     case Fn::Args: {
       // The whole record, copied so that it can be printed.
       Address to = temp(type->size);
+      zero(to, type->size);  // it has gaps
       for (const Field& field : type->fields) {
         Location from{.type = field.type,
                       .space = AddressSpace::Kernel,

@@ -46,7 +46,7 @@ int32_t Lowering::lower_callback(const Stmt& stmt, uint32_t params, uint32_t con
 // A `return` in the body ends the probe, not only the loop.
 void Lowering::leave_if_returned() {
   int32_t leave = b().new_block(), go_on = b().new_block();
-  Reg returned = b().load(frame_cell(1), 8);
+  Reg returned = load_cell(frame_cell(1));
   b().branch(ir::Compare::Ne, reg(returned), imm(0), leave, go_on);
   b().start(leave);
   if (in_callback_)

@@ -81,6 +81,7 @@ class Lowering {
   Value load_variable(int variable);
   Address variable_address(int variable);
   Address frame_cell(int cell);
+  Reg load_cell(Address cell);  // a number
 
   // --- expressions (expressions.cc) ---
   Value lower(const Expr& expr);
@@ -159,6 +160,7 @@ class Lowering {
   void store_map(const Expr& target, const Expr& value);
   Reg find_or_create(int number, Address key, int32_t present, int32_t absent);
   Reg lookup(int number, Address key);
+  Reg map_result(Reg result);
   void change_map(const Expr& target, const std::function<void(Address)>& change);
   void update_aggregation(const Expr& target, const Expr& call);
   void add_in_place(Address value, Operand n);

@@ -59,10 +59,14 @@ ir::Reg Lowering::find_or_create(int number, Address key, int32_t present, int32
   b().assign(result, reg(lookup(number, key)));
   b().branch(ir::Compare::Ne, reg(result), imm(0), present, full);
   b().start(full);
-  note_site(SiteKind::MapFull, map.name, reg(refused));
+  note_site(SiteKind::MapFull, map.name, reg(map_result(refused)));
   b().jump(absent);
   return result;
 }
+
+// Before Linux 6.4 these helpers give an int, and what the upper half of the register holds is
+// chance.
+ir::Reg Lowering::map_result(Reg result) { return b().extend(reg(result), 4, true); }
 
 // Runs `change` on the value's memory, which exists then.
 void Lowering::change_map(const Expr& target, const std::function<void(Address)>& change) {
@@ -235,9 +239,10 @@ void Lowering::store_map(const Expr& target, const Expr& value) {
     b().jump(done);
     b().start(create);
   }
-  Reg refused = b().call(BPF_FUNC_map_update_elem,
-                         {reg(b().map_pointer(image_.script_map(number))),
-                          reg(b().address_of(key_address)), reg(b().address_of(room)), imm(0)});
+  Reg refused =
+      map_result(b().call(BPF_FUNC_map_update_elem,
+                          {reg(b().map_pointer(image_.script_map(number))),
+                           reg(b().address_of(key_address)), reg(b().address_of(room)), imm(0)}));
   int32_t full = b().new_block();
   b().branch(ir::Compare::SLt, reg(refused), imm(0), full, done);
   b().start(full);
@@ -416,8 +421,9 @@ Value Lowering::lower_delete(const std::vector<ExprPtr>& args) {
   }
   if (image_.local_storage(number) >= 0) return delete_local(number);
   Address key = lower_key(map, args.size() == 2 ? *args[1] : *own_key);
-  Reg result = b().call(BPF_FUNC_map_delete_elem, {reg(b().map_pointer(image_.script_map(number))),
-                                                   reg(b().address_of(key))});
+  Reg result = map_result(
+      b().call(BPF_FUNC_map_delete_elem,
+               {reg(b().map_pointer(image_.script_map(number))), reg(b().address_of(key))}));
   Reg shifted = b().alu(ir::Alu::Shr, reg(result), imm(63));  // 1 when negative
   return scalar(bool_type(), reg(b().alu(ir::Alu::Xor, reg(shifted), imm(1))));
 }

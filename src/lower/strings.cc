@@ -238,12 +238,15 @@ void Lowering::lower_stack(const Expr& expr, Address to) {
   bool by_build_id = type->stack_mode == StackMode::BuildId;
   uint32_t frame = by_build_id ? kBuildIdFrameSize : kStackFrameSize;
   uint32_t room = type->stack_limit * frame;
+  // Linux 6.1 wants it to have been written, for raw tracepoints and where it may lie on the stack.
+  if (room <= 128) zero(to + kStackHeader, room);
   int64_t flags = (is_user ? BPF_F_USER_STACK : 0) | (by_build_id ? BPF_F_USER_BUILD_ID : 0);
   Reg bytes = b().call(BPF_FUNC_get_stack,
                        {reg(ctx()), reg(b().address_of(to + kStackHeader)), imm(room), imm(flags)});
   Reg count = b().new_reg();
   int32_t failed = b().new_block(), good = b().new_block(), done = b().new_block();
-  b().branch(ir::Compare::SLt, reg(bytes), imm(0), failed, good);
+  // Linux 6.1 has no kernel stack at the tracepoints of system calls, and says so by giving none.
+  b().branch(is_user ? ir::Compare::SLt : ir::Compare::SLe, reg(bytes), imm(0), failed, good);
   b().start(failed);
   if (!is_user) note_site(SiteKind::StackLost, "kstack", reg(bytes));
   b().assign(count, imm(0));

@@ -34,6 +34,15 @@ void Lowering::store_cell(int cell, Operand value, bool is_number) {
   if (in_callback_ && is_number) b().store(to + 7, 1, reg(b().alu(ir::Alu::Shr, value, imm(56))));
 }
 
+// Before Linux 6.7 the verifier walks through a loop body once, and takes what it knows of the
+// stack then for true in every round: it would remove the way out of `while ($i < 3)` as dead code.
+// A difference of two pointers is a number it knows nothing of, and ours is zero.
+ir::Reg Lowering::load_cell(Address cell) {
+  Operand frame = frame_pointer();
+  Reg unknown_zero = b().alu(ir::Alu::Sub, frame, frame);
+  return b().alu(ir::Alu::Add, reg(b().load(cell, 8)), reg(unknown_zero));
+}
+
 void Lowering::store_variable(int variable, const Value& value) {
   const Type& type = image_.checked().variables[static_cast<size_t>(variable)].type;
   Home& home = homes_[variable];
@@ -75,6 +84,8 @@ Value Lowering::load_variable(int variable) {
   const Type& type = image_.checked().variables[static_cast<size_t>(variable)].type;
   Home& home = homes_[variable];
   if (!is_scalar(type)) return memory(type, variable_address(variable));
+  if (home.cell >= 0 && is_integer(type))
+    return scalar(type, reg(load_cell(frame_cell(home.cell))));
   if (home.cell >= 0) return scalar(type, reg(b().load(frame_cell(home.cell), 8)));
   if (home.slot >= 0) return scalar(type, reg(b().load(ir::in_slot(home.slot), 8)));
   // A copy: the variable may change before this value is used, as in `$x++ + $x`.
