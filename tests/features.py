@@ -37,6 +37,12 @@ def _python_markers():
     return python.exists() and b"stapsdt" in python.read_bytes()
 
 
+def _hard_links():
+    """An overlay makes a copy of a file before it links it."""
+    kind = subprocess.run(["stat", "-f", "-c", "%T", Path(__file__).parent], capture_output=True, text=True).stdout
+    return kind.strip() != "overlayfs"
+
+
 FEATURES = {
     "bpf": (lambda: os.geteuid() == 0, "tracing needs root"),
     "btf": (lambda: Path("/sys/kernel/btf/vmlinux").exists(), "this kernel has no BTF"),
@@ -48,6 +54,7 @@ FEATURES = {
     "cgroup2": (lambda: Path("/sys/fs/cgroup/cgroup.procs").exists(), "cgroup v2 is not mounted at /sys/fs/cgroup"),
     "x86": (lambda: os.uname().machine == "x86_64", "only instructions of x86-64 are checked"),
     "syscall_stack": (_syscall_stacks, "this kernel gives no kernel stacks at system call tracepoints"),
+    "hard_links": (_hard_links, "on an overlay a hard link is another file"),
     "bash": (lambda: shutil.which("bash") is not None, "bash is not installed"),
     "hardware": (lambda: Path("/sys/bus/event_source/devices/cpu/type").exists(), "this machine has no hardware counters"),
 }

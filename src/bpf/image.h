@@ -185,6 +185,7 @@ struct Program {
   std::string attach_module;  // where that id lives; empty for vmlinux
   bool is_sleepable = false;
   bool may_exit = false;  // it has an exit() somewhere
+  std::string made_as;    // "fentry" for a kprobe that became one, and the like; usually empty
 };
 
 struct Image {

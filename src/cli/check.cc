@@ -97,27 +97,35 @@ std::string first_error(const Diagnostics& diagnostics, const Sources& sources) 
   return {};
 }
 
-std::optional<std::string> try_script(Sources& sources, uint32_t file, const LiveTarget& target,
-                                      const CompileOptions& options) {
-  Diagnostics diagnostics;
-  std::optional<Compiled> compiled = compile(sources, file, target, options, diagnostics);
-  if (!compiled) return first_error(diagnostics, sources);
+static std::optional<std::string> try_image(const Compiled& compiled, const Sources& sources,
+                                            std::optional<int> pid) {
   Sink nowhere(-1);
   LiveSymbolizer symbolizer(LiveSymbolizer::Options{});
-  ValueContext values{symbolizer, compiled->image.strings, ""};
+  ValueContext values{symbolizer, compiled.image.strings, ""};
   TextWriter writer(nowhere, nowhere, values);
   RunOptions run;
-  run.pid = options.check.pid;
+  run.pid = pid;
   run.dry_run = run.quiet = true;
   std::optional<Refusal> refusal;
   Result<Session> session =
-      Session::load({compiled->image, sources, writer, values}, run, &refusal);
+      Session::load({compiled.image, sources, writer, values}, run, &refusal);
   if (!session.ok() && refusal)
     return without_line_breaks(place_prefix(sources, refusal->span.value_or(kNowhere)) +
                                refusal->reason);
   if (!session.ok()) return one_line(session.error());
   Status attached = session->attach();
   return attached.ok() ? std::nullopt : std::optional(one_line(attached.error()));
+}
+
+std::optional<std::string> try_script(Sources& sources, uint32_t file, const LiveTarget& target,
+                                      CompileOptions options) {
+  Diagnostics diagnostics;
+  std::optional<Compiled> compiled = compile(sources, file, target, options, diagnostics);
+  if (!compiled) return first_error(diagnostics, sources);
+  std::optional<std::string> why = try_image(*compiled, sources, options.check.pid);
+  if (!why || !compiled->has_relatives) return why;
+  options.check.swaps_function_probes = false;
+  return try_script(sources, file, target, std::move(options));
 }
 
 std::vector<Verdict> check_machine(const LiveTarget& target) {
@@ -129,6 +137,7 @@ std::vector<Verdict> check_machine(const LiveTarget& target) {
     Sources sources;
     CompileOptions options;
     options.check.is_unsafe = true;
+    options.check.swaps_function_probes = false;
     if (std::string_view(trial.name) == "watchpoint") options.check.pid = ::getpid();
     std::optional<std::string> why =
         try_script(sources, sources.add("trial", trial.script), target, options);

@@ -20,7 +20,7 @@ struct Verdict {
 // Compiles, loads and attaches a script, and lets it go again; none of its probes is run by
 // flowtap. The reason why it does not work, or nothing.
 std::optional<std::string> try_script(Sources& sources, uint32_t file, const LiveTarget& target,
-                                      const CompileOptions& options);
+                                      CompileOptions options);
 
 // What the kernel has and permits: kinds of probes and maps, sources of names and types.
 std::vector<Verdict> check_machine(const LiveTarget& target);

@@ -68,7 +68,11 @@ class Compiler {
     if (!generate_code(lowered)) return std::nullopt;
     dump("bpf", [&] { return disassemble_all(lowered.image); });
     dump("maps", [&] { return print_maps(lowered.image); });
-    return Compiled{std::move(lowered.image), checked.config, checked.options, std::move(dumps_)};
+    const std::vector<Program>& programs = lowered.image.programs;
+    bool has_relatives = std::any_of(programs.begin(), programs.end(),
+                                     [](const Program& p) { return !p.made_as.empty(); });
+    return Compiled{std::move(lowered.image), checked.config, checked.options, std::move(dumps_),
+                    has_relatives};
   }
 
  private:

@@ -31,7 +31,8 @@ struct Compiled {
   Image image;
   Config config;
   std::vector<ScriptOption> options;
-  std::string dumps;  // what `dump` asked for
+  std::string dumps;           // what `dump` asked for
+  bool has_relatives = false;  // a kprobe became fentry, or the reverse: may be compiled without
 };
 
 // The plans of a script, in order of preference. Empty when it has none, or cannot be parsed.

@@ -37,9 +37,13 @@ namespace {
 // Writes text to standard output; a reader that has gone away is no reason to complain.
 void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
+std::string error_text(const Error& error) {
+  std::string hint = error.hint.empty() ? "" : fmt::format("hint: {}\n", error.hint);
+  return fmt::format("error: {}\n{}", error.message(), hint);
+}
+
 int report(const Error& error, int code) {
-  fmt::print(stderr, "error: {}\n", error.message());
-  if (!error.hint.empty()) fmt::print(stderr, "hint: {}\n", error.hint);
+  fmt::print(stderr, "{}", error_text(error));
   return code;
 }
 
@@ -80,6 +84,9 @@ CompileOptions compile_options(const Options& options, const Child* child,
   out.check.named = options.named;
   if (options.mode == Mode::Test) out.check.trials = ProbeKind::Test;
   if (options.mode == Mode::Bench) out.check.trials = ProbeKind::Bench;
+  const std::vector<std::string>& unused = options.unused_features;
+  out.check.swaps_function_probes =
+      std::find(unused.begin(), unused.end(), "kprobe_as_fentry") == unused.end();
   out.check.keeps_probe = name_filter(options.probe_filter);
   out.check.environment = [](const std::string& name) -> std::optional<std::string> {
     const char* value = std::getenv(name.c_str());
@@ -105,20 +112,6 @@ void show(const Diagnostics& diagnostics, const Sources& sources, bool no_warnin
       fmt::print(stderr, "{}", render(diagnostic, sources));
 }
 
-// The verifier refused what the checker accepted: our fault, shown with the line it came from.
-int report_refusal(const Refusal& refusal, const Error& error, const Sources& sources,
-                   bool is_verbose) {
-  Diagnostic diagnostic{
-      .span = refusal.span.value_or(Span{}),
-      .message = fmt::format("the kernel's verifier refused this probe: {}", refusal.reason)};
-  diagnostic.hint = is_verbose
-                        ? error.hint
-                        : "-v shows the verifier's whole log; please report this with the script";
-  fmt::print(stderr, "{}", render(diagnostic, sources));
-  if (is_verbose) fmt::print(stderr, "{}\n", refusal.log);
-  return kExitKernel;
-}
-
 void show_stats(const Session& session, const Image& image) {
   Result<std::vector<ProgramStats>> stats = session.stats();
   if (!stats.ok()) return;
@@ -128,10 +121,19 @@ void show_stats(const Session& session, const Image& image) {
     const std::vector<AttachPoint>& attach = image.programs[i].attach;
     if (attach.empty()) continue;  // one of our own
     std::string more = attach.size() > 1 ? fmt::format(" and {} more", attach.size() - 1) : "";
+    const std::string& made_as = image.programs[i].made_as;
+    if (!made_as.empty()) more += fmt::format(" (as {})", made_as);
     fmt::print(stderr, "{:>12} {:>10}  {}{}\n", s.runs, s.runs ? s.nanoseconds / s.runs : 0,
                attach[0].name, more);
   }
 }
+
+// What became of an image: the code to exit with, or why the kernel did not take it.
+struct Outcome {
+  std::optional<int> code;
+  std::string why;      // in a few words
+  std::string message;  // in full
+};
 
 class Driver {
  public:
@@ -149,7 +151,7 @@ class Driver {
       if (!started.ok()) return report(started.error(), kExitScript);
       child = std::move(*started);
     }
-    LiveTarget target(LiveTargetOptions{.pid = options_.pid});
+    LiveTarget target(LiveTargetOptions{.without = unused_features(), .pid = options_.pid});
     CompileOptions how = compile_options(options_, child ? &*child : nullptr, *script);
     Result<std::vector<std::string>> plans = wanted_plans(file);
     if (!plans.ok()) return report(plans.error(), kExitUsage);
@@ -158,6 +160,17 @@ class Driver {
   }
 
  private:
+  std::vector<Feature> unused_features() const {
+    std::vector<Feature> features;
+    for (const std::string& name : options_.unused_features) {
+      if (name == "kprobe") features.push_back(Feature::Kprobes);
+      if (name == "fentry") features.push_back(Feature::Fentry);
+      if (name == "kprobe_multi") features.push_back(Feature::KprobeMulti);
+      if (name == "uprobe_multi") features.push_back(Feature::UprobeMulti);
+    }
+    return features;
+  }
+
   // In the order to try them; one without a name for a script that has no plans.
   Result<std::vector<std::string>> wanted_plans(uint32_t file) {
     std::vector<std::string> all = plan_names(sources_, file);
@@ -199,12 +212,23 @@ class Driver {
       show(diagnostics, sources_, options_.no_warnings);
       put(compiled->dumps);
       if (options_.action == Options::Action::List) return list_image(compiled->image);
-      std::string why;
       RunOptions run = run_options(*compiled, child);
-      run.is_trial = &plan != &plans.back();
-      std::optional<int> code = run_image(*compiled, std::move(run), plan.empty() ? nullptr : &why);
-      if (code) return *code;
-      refused.push_back({plan, false, why});
+      bool is_last = &plan == &plans.back();
+      run.is_trial = !is_last || compiled->has_relatives;
+      Outcome outcome = run_image(*compiled, run);
+      if (!outcome.code && compiled->has_relatives) {
+        // Not every function that takes a kprobe takes fentry, and the reverse.
+        how.check.swaps_function_probes = false;
+        compiled = compile(sources_, file, target, how, diagnostics);
+        run.is_trial = !is_last;
+        if (compiled) outcome = run_image(*compiled, run);
+      }
+      if (outcome.code) return *outcome.code;
+      if (plan.empty()) {
+        fmt::print(stderr, "{}", outcome.message);
+        return kExitKernel;
+      }
+      refused.push_back({plan, false, outcome.why});
     }
     fmt::print(stderr, "error: none of the script's plans works on this machine\n{}",
                verdicts_text(refused, "plan"));
@@ -258,13 +282,12 @@ class Driver {
     return kExitScript;
   }
 
-  // With `why`, a failure to load or attach is told there instead, and there is no exit code.
-  std::optional<int> run_image(const Compiled& compiled, RunOptions run, std::string* why) {
+  Outcome run_image(const Compiled& compiled, RunOptions run) {
     Fd file;
     if (!options_.output.empty()) {
       file = Fd(::open(options_.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
       if (!file.valid())
-        return report(errno_error(fmt::format("cannot write '{}'", options_.output)), kExitUsage);
+        return {report(errno_error(fmt::format("cannot write '{}'", options_.output)), kExitUsage)};
     }
     std::fflush(stdout);
     Sink data(file.valid() ? file.get() : STDOUT_FILENO);
@@ -288,25 +311,32 @@ class Driver {
     std::optional<Refusal> refusal;
     Result<Session> session =
         Session::load({compiled.image, sources_, *writer, values}, std::move(run), &refusal);
-    if (!session.ok()) {
-      if (why) {
-        *why = refusal ? refusal->reason : session.error().message();
-        return std::nullopt;
-      }
-      if (refusal) return report_refusal(*refusal, session.error(), sources_, options_.verbose > 0);
-      return report(session.error(), kExitKernel);
-    }
-    if (options_.mode != Mode::Trace) return run_trials(*session, compiled.image, kept, data);
-    if (Status status = session->attach(); !status.ok()) {
-      if (!why) return report(status.error(), kExitKernel);
-      *why = status.error().message();
-      return std::nullopt;
-    }
+    if (refusal) return refused(*refusal, session.error());
+    if (!session.ok()) return refused(session.error());
+    if (options_.mode != Mode::Trace) return {run_trials(*session, compiled.image, kept, data)};
+    if (Status status = session->attach(); !status.ok()) return refused(status.error());
     Result<int> code = session->loop();
     writer->flush();
-    if (!code.ok()) return report(code.error(), kExitKernel);
+    if (!code.ok()) return {report(code.error(), kExitKernel)};
     if (options_.shows_stats) show_stats(*session, compiled.image);
-    return *code;
+    return {*code};
+  }
+
+  static Outcome refused(const Error& error) {
+    return {.why = error.message(), .message = error_text(error)};
+  }
+
+  // The verifier refused what the checker accepted: our fault, shown with the line it came from.
+  Outcome refused(const Refusal& refusal, const Error& error) const {
+    bool is_verbose = options_.verbose > 0;
+    Diagnostic diagnostic{
+        .span = refusal.span.value_or(kNowhere),
+        .message = fmt::format("the kernel's verifier refused this probe: {}", refusal.reason)};
+    diagnostic.hint = is_verbose
+                          ? error.hint
+                          : "-v shows the verifier's whole log; please report this with the script";
+    std::string log = is_verbose ? refusal.log + "\n" : "";
+    return {.why = refusal.reason, .message = render(diagnostic, sources_) + log};
   }
 
   int run_trials(Session& session, const Image& image, Sink& kept, Sink& data) {

@@ -23,6 +23,7 @@ enum LongOnly {
   kStats,
   kProbeFilter,
   kPlan,
+  kNoFeature,
   kTest,
   kBench,
   kMode,
@@ -59,7 +60,7 @@ const option kLong[] = {{"list", no_argument, nullptr, 'l'},
                         {"btf", no_argument, nullptr, kIgnored},
                         {"usdt-file-activation", no_argument, nullptr, kIgnored},
                         {"include", required_argument, nullptr, kIgnoredWithValue},
-                        {"no-feature", required_argument, nullptr, kIgnoredWithValue},
+                        {"no-feature", required_argument, nullptr, kNoFeature},
                         {nullptr, 0, nullptr, 0}};
 
 constexpr const char* kStages[] = {"all", "tokens", "ast",      "types", "ir",
@@ -106,6 +107,19 @@ Status set_probe_filter(Options& options, const std::string& text) {
   return Done{};
 }
 
+constexpr const char* kFeatures[] = {"kprobe_as_fentry", "kprobe",       "fentry",
+                                     "kprobe_multi",     "uprobe_multi", "kprobe_session"};
+
+Status set_no_feature(Options& options, const std::string& text) {
+  for (const std::string& feature : split(text, ',')) {
+    if (std::find(std::begin(kFeatures), std::end(kFeatures), feature) == std::end(kFeatures))
+      return Error{fmt::format("'{}' is not a feature that can be left unused", feature), 0,
+                   fmt::format("the features are {}", fmt::join(kFeatures, ", "))};
+    options.unused_features.push_back(feature);
+  }
+  return Done{};
+}
+
 Status set_mode(Options& options, const std::string& text) {
   if (text != "test" && text != "bench")
     return Error{fmt::format("there is no mode '{}'", text), 0, "the modes are test and bench"};
@@ -142,6 +156,7 @@ Status apply(Options& options, int letter, const std::string& value) {
     case kStats: options.shows_stats = true; break;
     case kProbeFilter: return set_probe_filter(options, value);
     case kPlan: options.plan = value; break;
+    case kNoFeature: return set_no_feature(options, value);
     case kTest: return set_mode(options, "test");
     case kBench: return set_mode(options, "bench");
     case kMode: return set_mode(options, value);
@@ -251,6 +266,7 @@ usage: flowtap [options] SCRIPT [parameters] [-- --option=value ...]
   --probe-filter REGEX attach only to places whose name matches
   --plan NAME          use this plan of the script, whatever the others could do
   --test, --bench      run the script's test or bench probes, and nothing else
+  --no-feature NAME    do without: kprobe_as_fentry, kprobe, fentry, kprobe_multi, uprobe_multi
   --dry-run            stop when everything is attached
   --no-warnings        no warnings
   -d STAGE             print a stage of the compiler: ast, types, ir, bpf, maps, all

@@ -37,8 +37,9 @@ struct Options {
   bool no_warnings = false;
   bool shows_stats = false;
   std::string probe_filter;
-  std::string plan;         // --plan: the only one to try
-  std::string target_file;  // --target: a described machine instead of this one
+  std::string plan;                          // --plan: the only one to try
+  std::vector<std::string> unused_features;  // --no-feature
+  std::string target_file;                   // --target: a described machine instead of this one
 };
 
 // An Error is a usage error: say it and exit with 2.

@@ -92,7 +92,8 @@ Result<Attachment> attach_kprobe(const AttachRequest& request) {
   const AttachPoint& point = request.point;
   Result<uint32_t> type = perf_source_type("kprobe");
   if (!type) return Error{request.what() + ": " + type.error().what, 0, type.error().hint};
-  uint64_t config = point.kind == ProbeKind::Kretprobe ? kPerfReturnProbe : 0;
+  bool is_return = point.kind == ProbeKind::Kretprobe || point.kind == ProbeKind::Fexit;
+  uint64_t config = is_return ? kPerfReturnProbe : 0;
   perf_event_attr attr = new_perf_attr(*type, config);
   bool is_in_module = !point.target.empty() && point.target != "vmlinux";
   std::string name =
@@ -116,6 +117,7 @@ Result<Attachment> attach_kprobe(const AttachRequest& request) {
 Result<Attachment> attach(const Program& program, const AttachPoint& point, int program_fd,
                           const AttachOptions& options) {
   AttachRequest request{program, point, program_fd, options};
+  bool is_trampoline = program.type == ProgramType::Fentry || program.type == ProgramType::Fexit;
   switch (point.kind) {
     case ProbeKind::Begin:
     case ProbeKind::End:
@@ -123,9 +125,10 @@ Result<Attachment> attach(const Program& program, const AttachPoint& point, int 
     case ProbeKind::Test:
     case ProbeKind::Bench: return Attachment();
     case ProbeKind::Kprobe:
-    case ProbeKind::Kretprobe: return attach_kprobe(request);
+    case ProbeKind::Kretprobe:
     case ProbeKind::Fentry:
-    case ProbeKind::Fexit: return attach_trampoline(request);
+    case ProbeKind::Fexit:
+      return is_trampoline ? attach_trampoline(request) : attach_kprobe(request);
     case ProbeKind::Uprobe:
     case ProbeKind::Uretprobe:
     case ProbeKind::Usdt: return attach_uprobe(request);

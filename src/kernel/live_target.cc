@@ -35,6 +35,7 @@ struct LiveTarget::State {
   std::string tracefs_directory;
   std::optional<Result<Tracefs>> tracefs;  // set once looked for
   std::optional<bool> has_fentry;
+  std::vector<Feature> without;
   std::optional<pid_t> pid;
   KernelSymbols symbols = KernelSymbols();
 
@@ -48,6 +49,7 @@ struct LiveTarget::State {
 LiveTarget::LiveTarget(LiveTargetOptions options)
     : state_(new State{.types = LiveTypes(std::move(options.btf_directory)),
                        .tracefs_directory = std::move(options.tracefs_directory),
+                       .without = std::move(options.without),
                        .pid = options.pid}) {}
 
 LiveTarget::~LiveTarget() = default;
@@ -205,6 +207,8 @@ std::optional<uint64_t> LiveTarget::kernel_symbol(std::string_view name) const {
 }
 
 bool LiveTarget::has(Feature feature) const {
+  const std::vector<Feature>& without = state_->without;
+  if (std::find(without.begin(), without.end(), feature) != without.end()) return false;
   const LiveTypes::Source* vmlinux = state_->types.vmlinux();
   auto has_struct = [&](std::string_view name) {
     return vmlinux && vmlinux->btf->find(name, BtfKind::Struct) != 0;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "target/target.h"
 
@@ -16,6 +17,8 @@ struct LiveTargetOptions {
   std::string btf_directory = "/sys/kernel/btf";
   // Empty: wherever it is mounted.
   std::string tracefs_directory;
+  // Things to do without, to try what a kernel that lacks them can do.
+  std::vector<Feature> without;
   // The process that user probes are for (-p): its view of names and files is what counts.
   std::optional<pid_t> pid;
 };

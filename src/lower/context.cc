@@ -26,14 +26,7 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
         return scalar(type, narrow(usdt_argument(instance_.usdt_args[number]), type));
       return scalar(type, argument(static_cast<int>(number)));
     }
-    case Fn::Retval:
-      if (row.program == ProgramType::Fexit) {
-        int32_t offset = instance_.args->fields.empty()
-                             ? 0
-                             : static_cast<int32_t>(instance_.args->fields.back().offset) + 8;
-        return scalar(type, narrow(reg(b().load(ir::at(ctx(), offset), 8)), type));
-      }
-      return scalar(type, reg(b().load(ir::at(ctx(), kResult), 8)));
+    case Fn::Retval: return scalar(type, narrow(result(), type));
     case Fn::Usermode:
       return scalar(
           type, reg(b().alu(ir::Alu::And, reg(b().load(ir::at(ctx(), kCodeSegment), 8)), imm(1))));
@@ -46,9 +39,8 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
       Address to = temp(type->size);
       zero(to, type->size);  // it has gaps
       for (const Field& field : type->fields) {
-        Location from{.type = field.type,
-                      .space = AddressSpace::Kernel,
-                      .address = ir::at(ctx(), static_cast<int32_t>(field.offset))};
+        Location from{
+            .type = field.type, .space = AddressSpace::Kernel, .address = args_address(field)};
         read_bytes(to + field.offset, field.type->size, from);
       }
       return memory(type, to);
@@ -78,13 +70,29 @@ ir::Operand Lowering::instruction_pointer() {
   return reg(b().load(ir::at(ctx(), kInstruction), 8));
 }
 
+// With fentry it stands behind the arguments. As a number: scripts of kprobes take it for one.
+ir::Operand Lowering::result() {
+  if (instance_.program != ProgramType::Fexit) return reg(b().load(ir::at(ctx(), kResult), 8));
+  const std::vector<Field>& parameters = instance_.parameters;
+  int32_t offset = parameters.empty() ? 0 : static_cast<int32_t>(parameters.back().offset) + 8;
+  Operand word = reg(b().load(ir::at(ctx(), offset), 8));
+  return instance_.kind == ProbeKind::Kretprobe ? as_number(word) : word;
+}
+
+// Where a field of `args` lies in the context. When fentry is made as a kprobe, the offset of an
+// argument tells its number.
+ir::Address Lowering::args_address(const Field& field) {
+  bool has_registers = instance_.program == ProgramType::Kprobe;
+  return ir::at(ctx(),
+                has_registers ? kArguments[field.offset / 8] : static_cast<int32_t>(field.offset));
+}
+
 // Function arguments: six in registers, the others above the return address.
 ir::Operand Lowering::argument(int number) {
-  if (instance_.kind == ProbeKind::RawTracepoint) {
+  if (instance_.program != ProgramType::Kprobe) {
     Operand word = reg(b().load(ir::at(ctx(), number * 8), 8));
-    const std::vector<Field>& fields = instance_.args->fields;
-    bool is_pointer = is(fields.at(static_cast<size_t>(number)).type, Kind::Pointer);
-    return is_pointer ? as_number(word) : word;
+    const Field& parameter = instance_.parameters.at(static_cast<size_t>(number));
+    return is(parameter.type, Kind::Pointer) ? as_number(word) : word;
   }
   if (number < 6) return reg(b().load(ir::at(ctx(), kArguments[number]), 8));
   Reg stack = b().load(ir::at(ctx(), kStackPointer), 8);

@@ -23,11 +23,8 @@ Value Lowering::lower(const Expr& expr) {
   if (auto* n = std::get_if<Member>(&expr.node)) {
     const Field* field = find_field(instance_.args, n->name);
     if (field->is_data_loc) return scalar(type, reg(data_address(*field)));
-    return scalar(
-        type,
-        narrow(known_pointer(reg(b().load(ir::at(ctx(), static_cast<int32_t>(field->offset)), 8)),
-                             type),
-               type));
+    Operand word = reg(b().load(args_address(*field), 8));
+    return scalar(type, narrow(known_pointer(word, type), type));
   }
   if (std::holds_alternative<Variable>(expr.node)) return load_variable(known.variable);
   if (auto* n = std::get_if<MapAccess>(&expr.node)) return load_map(expr, *n);
@@ -140,7 +137,7 @@ ir::Operand Lowering::as_number(Operand pointer) {
 
 // Arguments of these programs, and the context itself, are pointers to the verifier.
 bool Lowering::may_be_known(const Type& pointer) const {
-  ProgramType type = probe_row(instance_.kind).program;
+  ProgramType type = instance_.program;
   return pointer->space == AddressSpace::Context || type == ProgramType::BtfTracepoint ||
          type == ProgramType::Fentry || type == ProgramType::Fexit || type == ProgramType::Iter;
 }
@@ -553,9 +550,8 @@ std::optional<Location> Lowering::args_location(const Expr& expr, const Member& 
   CHECK(field != nullptr);
   bool is_word = instance_.kind != ProbeKind::Tracepoint && is_scalar(type_of(expr));
   if (is_word || field->is_data_loc) return std::nullopt;
-  Location from{.type = type_of(expr),
-                .space = AddressSpace::Context,
-                .address = ir::at(ctx(), static_cast<int32_t>(field->offset))};
+  Location from{
+      .type = type_of(expr), .space = AddressSpace::Context, .address = args_address(*field)};
   from.bit_offset = field->bit_offset;
   from.bit_size = field->bit_size;
   return from;

@@ -126,6 +126,11 @@ static std::string program_name(const Instance& instance, size_t number) {
   return fmt::format("{}_{}", name, number);
 }
 
+// For messages: how a probe on a function was made when not as it was written.
+static const char* relative_name(ProgramType type) {
+  return type == ProgramType::Fentry ? "fentry" : type == ProgramType::Fexit ? "fexit" : "kprobe";
+}
+
 Lowered lower(const CheckedProgram& checked, const Target& target, const LowerOptions& options) {
   ImageBuilder image(checked, target, options);
   Lowered out;
@@ -133,7 +138,9 @@ Lowered lower(const CheckedProgram& checked, const Target& target, const LowerOp
   for (const std::unique_ptr<Instance>& instance : checked.instances) {
     Program program;
     program.name = program_name(*instance, programs.size());
-    program.type = probe_row(instance->kind).program;
+    program.type = instance->program;
+    if (program.type != probe_row(instance->kind).program)
+      program.made_as = relative_name(program.type);
     program.attach = instance->attach;
     program.attach_btf_id = instance->attach_btf_id;
     program.attach_module = instance->attach_module;

@@ -204,6 +204,8 @@ class Lowering {
   Value lower_task(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
   Operand task_field(Operand task, const char* field);
   Operand argument(int number);
+  Operand result();
+  Address args_address(const Field& field);
   Operand usdt_argument(const UsdtArgument& arg);
   void lower_signal(const Builtin& builtin, const Expr& arg);
   Operand instruction_pointer();

@@ -115,7 +115,9 @@ Status Session::State::attach_points(size_t program, std::span<const AttachPoint
   int fd = loaded.programs[program].get();
   AttachOptions how{.pid = options.child ? std::optional(options.child->pid()) : options.pid,
                     .uprobe_multi = loaded.uprobe_multi};
-  for (const AttachPoint* point : points) say(fmt::format("attaching to '{}'", point->name));
+  std::string how_made = code.made_as.empty() ? "" : fmt::format(" as {}", code.made_as);
+  for (const AttachPoint* point : points)
+    say(fmt::format("attaching to '{}'{}", point->name, how_made));
   Result<Attachment> done = points.size() > 1 ? attach_together(code, points, fd, how)
                                               : flowtap::attach(code, *points[0], fd, how);
   if (done) {

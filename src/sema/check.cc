@@ -14,12 +14,16 @@
 #include "lang/walk.h"
 #include "sema/attach.h"
 #include "sema/checked.h"
+#include "sema/function_probe.h"
 #include "sema/infer.h"
 #include "sema/resolve.h"
 
 namespace flowtap {
 
 namespace {
+
+// Each needs a program of its own; the functions of a wildcard are better attached in one call.
+constexpr size_t kMostSwapped = 8;
 
 class Checker {
  public:
@@ -64,8 +68,11 @@ class Checker {
       for (AttachPoint& point : points) {
         has_any = true;
         attach_points_++;
-        bool fits_group = group && group->kind == point.kind && can_share(probe, point.kind);
-        if (!fits_group) group = add_instance(probe, point);
+        std::optional<FunctionProbe> relative;
+        if (found <= kMostSwapped) relative = relative_of(probe, point, target_, options_);
+        bool fits_group =
+            !relative && group && group->kind == point.kind && can_share(probe, *group);
+        if (!fits_group) group = add_instance(probe, point, relative ? &*relative : nullptr);
         if (group) group->attach.push_back(std::move(point));
       }
     }
@@ -113,11 +120,12 @@ class Checker {
   }
 
   // Attach points can share one program unless the code depends on which of them fired.
-  static bool can_share(const Probe& probe, ProbeKind kind) {
-    const ProbeRow& row = probe_row(kind);
-    bool typed = row.program == ProgramType::BtfTracepoint || row.program == ProgramType::Fentry ||
-                 row.program == ProgramType::Fexit || row.program == ProgramType::Iter;
-    if (typed || row.has(kRunByFlowtap)) return false;
+  static bool can_share(const Probe& probe, const Instance& group) {
+    ProbeKind kind = group.kind;
+    bool typed = group.program == ProgramType::BtfTracepoint ||
+                 group.program == ProgramType::Fentry || group.program == ProgramType::Fexit ||
+                 group.program == ProgramType::Iter;
+    if (typed || probe_row(kind).has(kRunByFlowtap)) return false;
     bool depends = false;
     ExprVisitor look = [&](const Expr& expr) {
       const Identifier* word = std::get_if<Identifier>(&expr.node);
@@ -134,16 +142,34 @@ class Checker {
     return !depends;
   }
 
-  Instance* add_instance(const Probe& probe, const AttachPoint& point) {
+  Instance* add_instance(const Probe& probe, const AttachPoint& point,
+                         const FunctionProbe* relative) {
     auto instance = std::make_unique<Instance>();
     instance->kind = point.kind;
+    instance->program = probe_row(point.kind).program;
     instance->span = probe.span;
-    if (!describe_context(*instance, point)) return nullptr;
+    if (relative)
+      describe_relative(*instance, *relative);
+    else if (!describe_context(*instance, point))
+      return nullptr;
     if (probe.predicate)
       instance->predicate = clone(*probe.predicate, ast_.next_id, &program_.origins);
     instance->body = clone(probe.body, ast_.next_id, &program_.origins);
     program_.instances.push_back(std::move(instance));
     return program_.instances.back().get();
+  }
+
+  void describe_relative(Instance& instance, const FunctionProbe& relative) {
+    const FunctionSignature& signature = relative.signature;
+    instance.program = relative.program;
+    instance.parameters = signature.args;
+    if (relative.program == ProgramType::Kprobe) {
+      instance.args = args_type(signature.args);
+      instance.result = signature.result;
+    } else {
+      instance.attach_btf_id = signature.btf_id;
+      instance.attach_module = signature.module;
+    }
   }
 
   // What `args` is here, and the kernel's number for the place.
@@ -199,6 +225,7 @@ class Checker {
                       const Result<FunctionSignature>& signature) {
     if (!signature.ok() && options_.allows_missing) return skip(point, signature.error());
     if (!signature.ok()) return report(point, signature.error());
+    instance.parameters = signature->args;
     instance.args = args_type(signature->args);
     instance.result = signature->result;
     instance.attach_btf_id = signature->btf_id;

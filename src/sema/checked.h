@@ -57,12 +57,14 @@ struct MapInfo {
 // A probe block for one context: its own copy of the body, and the places it is attached to.
 struct Instance {
   ProbeKind kind = ProbeKind::Begin;
+  ProgramType program = ProgramType::RawTracepoint;  // may differ from what is usual for the kind
   std::vector<AttachPoint> attach;
   ExprPtr predicate;
   Block body;
   Span span;
-  Type args;    // Struct with the fields of `args`; null when there are none
-  Type result;  // typed return value (fexit); null otherwise
+  Type args;                      // Struct with the fields of `args`; null when there are none
+  std::vector<Field> parameters;  // of the traced function, where fentry or fexit is used
+  Type result;                    // typed return value (fexit); null otherwise
   int32_t attach_btf_id = 0;
   std::string attach_module;
   std::vector<UsdtArgument> usdt_args;
@@ -101,9 +103,11 @@ int signal_number(std::string_view text);
 
 struct CheckOptions {
   bool is_unsafe = false;
-  bool allows_missing = false;   // missing_probes is not `error`
-  std::optional<int> pid;        // -p
-  std::optional<int> child_pid;  // -c
+  bool allows_missing = false;  // missing_probes is not `error`
+  // kprobes become fentry where that means the same, and fentry kprobes where it is refused
+  bool swaps_function_probes = true;
+  std::optional<int> pid;                                                 // -p
+  std::optional<int> child_pid;                                           // -c
   std::vector<std::pair<std::string, std::optional<std::string>>> named;  // --name[=value] after --
   // --test, --bench: the kind of probe that is run. Others of the two kinds are left out.
   std::optional<ProbeKind> trials;

@@ -1,0 +1,90 @@
+// Choosing between a kprobe and fentry; see function_probe.h.
+
+#include "sema/function_probe.h"
+
+#include <algorithm>
+
+#include "builtins/builtins.h"
+#include "lang/walk.h"
+
+namespace flowtap {
+
+namespace {
+
+constexpr size_t kRegisters = 6;  // arguments in registers; fentry on Linux 6.1 knows no others
+
+// What a probe asks of its context.
+struct Uses {
+  bool args = false;
+  bool retval = false;
+  bool registers = false;
+  bool stack = false;    // shows how the probe was reached
+  size_t arguments = 0;  // arg0..argN: how many there must be
+};
+
+Uses find_uses(const Probe& probe) {
+  Uses uses;
+  ExprVisitor look = [&](const Expr& expr) {
+    const Identifier* word = std::get_if<Identifier>(&expr.node);
+    const Call* call = std::get_if<Call>(&expr.node);
+    const std::string* name = word ? &word->name : call ? &call->name : nullptr;
+    const Builtin* builtin = name ? find_builtin(*name) : nullptr;
+    if (!builtin) return;
+    switch (builtin->id) {
+      case Fn::Args: uses.args = true; break;
+      case Fn::Retval: uses.retval = true; break;
+      case Fn::ArgN:
+        uses.arguments = std::max(uses.arguments, static_cast<size_t>(argument_number(*name)) + 1);
+        break;
+      case Fn::Register:
+      case Fn::Ctx:
+      case Fn::Usermode:
+      case Fn::Override: uses.registers = true; break;
+      case Fn::Kstack: uses.stack = true; break;
+      default: break;
+    }
+  };
+  for_each_expr(probe.body, look);
+  if (probe.predicate) for_each_expr(*probe.predicate, look);
+  return uses;
+}
+
+// One register per argument: no structs by value, no arguments on the stack.
+bool is_simple(const FunctionSignature& signature) {
+  if (signature.args.size() > kRegisters) return false;
+  for (size_t i = 0; i < signature.args.size(); i++)
+    if (signature.args[i].offset != 8 * i || signature.args[i].type->size > 8) return false;
+  return true;
+}
+
+}  // namespace
+
+std::optional<FunctionProbe> relative_of(const Probe& probe, const AttachPoint& point,
+                                         const Target& target, const CheckOptions& options) {
+  bool is_kprobe = point.kind == ProbeKind::Kprobe || point.kind == ProbeKind::Kretprobe;
+  bool is_fentry = point.kind == ProbeKind::Fentry || point.kind == ProbeKind::Fexit;
+  if (!options.swaps_function_probes || (!is_kprobe && !is_fentry)) return std::nullopt;
+  if (point.offset != 0 || point.has_address) return std::nullopt;
+  bool is_wanted = is_kprobe ? target.has(Feature::Fentry)
+                             : !target.has(Feature::Fentry) && target.has(Feature::Kprobes);
+  if (!is_wanted) return std::nullopt;
+  Result<FunctionSignature> signature = target.kernel_function(point.target, point.function);
+  if (!signature.ok() || !is_simple(*signature)) return std::nullopt;
+
+  Uses uses = find_uses(probe);
+  if (is_kprobe && uses.stack && target.has(Feature::Kprobes)) return std::nullopt;
+  switch (point.kind) {
+    case ProbeKind::Kprobe:
+      if (uses.registers || uses.arguments > signature->args.size()) return std::nullopt;
+      return FunctionProbe{ProgramType::Fentry, std::move(*signature)};
+    case ProbeKind::Kretprobe:
+      if (uses.registers || (uses.retval && is(signature->result, Kind::None))) return std::nullopt;
+      return FunctionProbe{ProgramType::Fexit, std::move(*signature)};
+    case ProbeKind::Fexit:
+      if (uses.args) return std::nullopt;  // they are gone when the function returns
+      [[fallthrough]];
+    default: return FunctionProbe{ProgramType::Kprobe, std::move(*signature)};
+  }
+}
+
+}  // namespace flowtap
