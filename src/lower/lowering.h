@@ -112,6 +112,8 @@ class Lowering {
   std::optional<Location> index_location(const Expr& expr, const Index& node);
   Operand known_pointer(Operand value, const Type& type);
   Reg data_address(const Field& field);
+  Type args_with_texts(const Expr& expr) const;
+  Value lower_args_with_texts(const Expr& expr, const Type& type);
   std::optional<Location> args_location(const Expr& expr, const Member& node);
 
   // --- memory (memory.cc) ---
@@ -162,7 +164,7 @@ class Lowering {
   void change_map(const Expr& target, const std::function<void(Address)>& change);
   void update_aggregation(const Expr& target, const Expr& call);
   void add_in_place(Address value, Operand n);
-  void bump_bucket(Address value, const Type& type, Operand n);
+  void bump_bucket(Address value, const Type& type, Operand n, bool is_signed);
   void update_tseries(Address value, const Type& type, Operand n);
   Value sum_over_cpus(const MapInfo& map, int number, std::optional<Address> key);
   Value lower_delete(const std::vector<ExprPtr>& args);
