@@ -48,7 +48,7 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
         Location from{.type = field.type,
                       .space = AddressSpace::Kernel,
                       .address = ir::at(ctx(), static_cast<int32_t>(field.offset))};
-        read_bytes(to + field.offset, field.type->size, from);
+        read_bytes(to + field.offset, field.is_data_loc ? 4 : field.type->size, from);
       }
       return memory(type, to);
     }
