@@ -116,8 +116,6 @@ ir::Operand Lowering::usdt_argument(const UsdtArgument& arg) {
                       .address = ir::at(b().in_reg(address))});
 }
 
-// --- the current task
-// -----------------------------------------------------------------------------
 ir::Operand Lowering::task_field(Operand task, const char* field_name) {
   Type type = image_.types().complete(image_.target().find_type("struct task_struct"));
   const Field* field = find_field(type, field_name);

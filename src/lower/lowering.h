@@ -131,6 +131,7 @@ class Lowering {
   Address temp(uint32_t size);
   void check_read(Reg result, int64_t helper);
   int64_t read_helper(AddressSpace space, bool is_string) const;
+  Location bytes_behind(const Expr& expr);
   Reg read_string(Address to, uint32_t size, Operand length, Operand from, AddressSpace space);
   void by_space(AddressSpace space, Operand address, const std::function<void(AddressSpace)>& read);
   void note_site(SiteKind kind, const std::string& subject, Operand code);

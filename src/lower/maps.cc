@@ -80,8 +80,6 @@ void Lowering::change_map(const Expr& target, const std::function<void(Address)>
   b().start(done);
 }
 
-// --- reading
-// --------------------------------------------------------------------------------------
 Value Lowering::load_map(const Expr& expr, const MapAccess& node) {
   int number = info(expr).map;
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
@@ -192,9 +190,8 @@ Value Lowering::sum_over_cpus(const MapInfo& map, int number, std::optional<Addr
   return scalar(type, reg(mean));
 }
 
-// --- writing
-// -------------------------------------------------------------------------------------- A map the
-// script deletes from sees mostly new keys: one update is cheaper than a lookup before it.
+// A map the script deletes from sees mostly new keys: one update is cheaper than a lookup before
+// it.
 bool Lowering::is_deleted_from(int map) const {
   bool found = false;
   ExprVisitor look = [&](const Expr& expr) {
@@ -246,9 +243,7 @@ void Lowering::store_map(const Expr& target, const Expr& value) {
   b().start(done);
 }
 
-// --- aggregations
-// --------------------------------------------------------------------------------- The memory
-// belongs to this CPU, but a uprobe's program can be preempted by another task's.
+// The memory belongs to this CPU, but a uprobe's program can be preempted by another task's.
 void Lowering::add_in_place(Address value, Operand n) {
   if (probe_row(instance_.kind).has(kUserSpace)) return b().atomic_add(value, 8, n);
   b().store(value, 8, reg(b().alu(ir::Alu::Add, reg(b().load(value, 8)), n)));
@@ -406,8 +401,6 @@ void Lowering::update_tseries(Address value, const Type& type, Operand n) {
   b().start(out);
 }
 
-// --- functions on maps
-// ----------------------------------------------------------------------------
 Value Lowering::lower_delete(const std::vector<ExprPtr>& args) {
   int number = info(*args[0]).map;
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];

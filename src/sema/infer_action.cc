@@ -304,8 +304,6 @@ Type Inferrer::action_type(const Expr& expr, const Builtin& builtin,
   return none_type();
 }
 
-// --- options of the script
-// ------------------------------------------------------------------------
 Type Inferrer::getopt_type(const Expr& expr, const std::vector<ExprPtr>& args, ExprInfo& result) {
   std::optional<std::string> name = expect_literal_text(*args[0], "getopt");
   if (!name) return unknown_type();
