@@ -36,6 +36,7 @@ FEATURES = {
     "watchpoint": (lambda: Path("/sys/bus/event_source/devices/breakpoint").exists(), "this machine has no watchpoints"),
     "cgroup2": (lambda: Path("/sys/fs/cgroup/cgroup.procs").exists(), "cgroup v2 is not mounted at /sys/fs/cgroup"),
     "x86": (lambda: os.uname().machine == "x86_64", "only instructions of x86-64 are checked"),
+    "bpffs": (lambda: Path("/sys/fs/bpf").is_mount(), "no BPF file system is mounted at /sys/fs/bpf"),
     "bash": (lambda: shutil.which("bash") is not None, "bash is not installed"),
     "hardware": (lambda: Path("/sys/bus/event_source/devices/cpu/type").exists(), "this machine has no hardware counters"),
 }
