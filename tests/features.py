@@ -55,6 +55,7 @@ FEATURES = {
     "x86": (lambda: os.uname().machine == "x86_64", "only instructions of x86-64 are checked"),
     "syscall_stack": (_syscall_stacks, "this kernel gives no kernel stacks at system call tracepoints"),
     "hard_links": (_hard_links, "on an overlay a hard link is another file"),
+    "bpffs": (lambda: Path("/sys/fs/bpf").is_mount(), "no BPF file system is mounted at /sys/fs/bpf"),
     "bash": (lambda: shutil.which("bash") is not None, "bash is not installed"),
     "hardware": (lambda: Path("/sys/bus/event_source/devices/cpu/type").exists(), "this machine has no hardware counters"),
 }

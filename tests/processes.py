@@ -17,10 +17,10 @@ READY = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
 
 
 class Running:
-    """A flowtap that has attached its probes."""
+    """A flowtap that has attached its probes; `inside` is a command that starts it."""
 
-    def __init__(self, flowtap, *arguments):
-        self.process = subprocess.Popen([flowtap, "-q", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    def __init__(self, flowtap, *arguments, inside=()):
+        self.process = subprocess.Popen([*inside, flowtap, "-q", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         text=True, env=dict(os.environ, **{READY: "1"}))
         for line in self.process.stdout:
             if line.strip() == READY:
@@ -261,6 +261,26 @@ def semaphore_is_set_while_it_is_traced(flowtap):
             if (before, during, shown, after) != (0, 1, "3\n", True):
                 return f"signal {number}, -p {with_pid}: {before} {during} {shown!r} {after}"
     return ""
+
+
+def pinned_iterator_runs_when_it_is_read(flowtap):
+    """In a mount namespace of its own, where /sys/fs/bpf is sure to be there."""
+    script = f'iter:task:flowtap_test {{ if (ctx.task.pid == {os.getpid()}) {{ printf("%s\\n", ctx.task.comm); }} }}'
+    running = Running(flowtap, "-e", script, inside=["unshare", "-m", "sh", "-c", 'mount -t bpf bpf /sys/fs/bpf && exec "$@"', "sh"])
+    pin = Path(f"/proc/{running.process.pid}/root/sys/fs/bpf/flowtap_test")
+    own = Path("/proc/self/comm").read_text()
+    for _ in range(3):
+        pin.read_bytes()
+        line = running.process.stdout.readline()
+        if line != own:
+            return line
+    second = subprocess.run(["nsenter", "-t", str(running.process.pid), "-m", flowtap, "-e", script], capture_output=True, text=True)
+    namespace = os.open(f"/proc/{running.process.pid}/ns/mnt", os.O_RDONLY)
+    running.stop()
+    left = subprocess.run(["nsenter", f"--mount=/proc/{os.getpid()}/fd/{namespace}", "ls", "/sys/fs/bpf"], capture_output=True, text=True, pass_fds=[namespace])
+    os.close(namespace)
+    refused = second.returncode == 3 and "there is such a file already" in second.stderr
+    return "" if refused and left.returncode == 0 and "flowtap_test" not in left.stdout else second.stderr + left.stderr + left.stdout
 
 
 def unprivileged_user_is_told_what_is_missing(flowtap):

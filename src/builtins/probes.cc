@@ -56,7 +56,7 @@ static constexpr ProbeRow kProbes[] = {
      "hardware:event:count", "every so many hardware events"},
     {ProbeKind::Watchpoint, "watchpoint", "w", ProgramType::PerfEvent, kAttachesToPid,
      "watchpoint:address:length:mode", "access to an address"},
-    {ProbeKind::Iter, "iter", "it", ProgramType::Iter, kHasArgs, "iter:kind",
+    {ProbeKind::Iter, "iter", "it", ProgramType::Iter, kHasArgs, "iter:kind[:pin]",
      "once per object of a kind: task, tcp, udp..."},
 };
 

@@ -82,10 +82,26 @@ Result<Attachment> attach_trampoline(const AttachRequest& request) {
   return held_by(std::move(link));
 }
 
+std::string pin_hint(int code) {
+  switch (code) {
+    case EEXIST: return "there is such a file already: remove it, or choose another name";
+    case EPERM:
+    case EINVAL: return "is the file system there? mount -t bpf bpf /sys/fs/bpf";
+    default: return {};
+  }
+}
+
+// Whoever reads the file that an iterator is pinned to makes it run.
 Result<Attachment> attach_iter(const AttachRequest& request) {
   Fd link(::bpf_link_create(request.fd, 0, BPF_TRACE_ITER, nullptr));
   if (!link.valid()) return link_error(request);
-  return held_by(std::move(link));
+  const std::string& name = request.point.target;
+  std::string pin = name.empty() ? "" : "/sys/fs/bpf/" + name;
+  if (!pin.empty() && ::bpf_obj_pin(link.get(), pin.c_str()) < 0)
+    return errno_error(fmt::format("cannot pin an iterator to '{}'", pin), pin_hint(errno));
+  Attachment attachment = held_by(std::move(link));
+  attachment.pin = std::move(pin);
+  return attachment;
 }
 
 Result<Attachment> attach_kprobe(const AttachRequest& request) {

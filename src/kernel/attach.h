@@ -24,6 +24,7 @@ struct AttachOptions {
 struct Attachment {
   std::vector<Fd> links;   // the program runs as long as these are open
   std::vector<Fd> events;  // what they hang on, where closing it takes the kernel long
+  std::string pin;         // a file that holds it too, to be removed; empty for none
 };
 
 // Kinds that flowtap runs itself (begin, end...) have nothing to attach and give an empty one.

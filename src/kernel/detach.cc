@@ -62,6 +62,7 @@ void close_between(int first, int last) {
 std::vector<Fd> detach(std::vector<Attachment> attachments) {
   std::vector<Fd> links, events;
   for (Attachment& attachment : attachments) {
+    if (!attachment.pin.empty()) ::unlink(attachment.pin.c_str());
     move_all(attachment.links, links);
     move_all(attachment.events, events);
   }

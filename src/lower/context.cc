@@ -41,7 +41,7 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
       for (const Field& field : type->fields) {
         Location from{
             .type = field.type, .space = AddressSpace::Kernel, .address = args_address(field)};
-        read_bytes(to + field.offset, field.type->size, from);
+        read_bytes(to + field.offset, field.is_data_loc ? 4 : field.type->size, from);
       }
       return memory(type, to);
     }
@@ -125,8 +125,6 @@ ir::Operand Lowering::usdt_argument(const UsdtArgument& arg) {
                       .address = ir::at(b().in_reg(address))});
 }
 
-// --- the current task
-// -----------------------------------------------------------------------------
 ir::Operand Lowering::task_field(Operand task, const char* field_name) {
   Type type = image_.types().complete(image_.target().find_type("struct task_struct"));
   const Field* field = find_field(type, field_name);

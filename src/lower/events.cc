@@ -23,13 +23,50 @@ bool Lowering::can_build_in_place(const Expr& expr) const {
   return can;
 }
 
+// print(args) shows the texts that stand behind a tracepoint's record, so they go along: each is
+// put behind the record's fixed part. Null for all other expressions.
+Type Lowering::args_with_texts(const Expr& expr) const {
+  if (!info(expr).builtin || info(expr).builtin->id != Fn::Args) return nullptr;
+  TypeData data = *instance_.args;
+  bool has_text = false;
+  for (Field& field : data.fields) {
+    bool is_text = field.is_data_loc && is_integer(field.type) && field.type->size == 1;
+    if (!is_text) continue;
+    has_text = true;
+    data.size = static_cast<uint32_t>(align_up(data.size, 8));
+    field.type = string_type(static_cast<uint32_t>(image_.checked().config.max_strlen));
+    field.offset = data.size;
+    field.is_data_loc = false;
+    data.size += field.type->size;
+  }
+  return has_text ? std::make_shared<const TypeData>(std::move(data)) : nullptr;
+}
+
+Value Lowering::lower_args_with_texts(const Expr& expr, const Type& type) {
+  Address to = temp(type->size);
+  copy(to, lower(expr).address, instance_.args->size);
+  for (size_t i = 0; i < type->fields.size(); i++) {
+    const Field &from = instance_.args->fields[i], &field = type->fields[i];
+    if (!from.is_data_loc || field.is_data_loc) continue;
+    uint32_t size = field.type->size;
+    zero(to + field.offset, size);
+    read_string(to + field.offset, size, imm(size), reg(data_address(from)), AddressSpace::Kernel);
+  }
+  return memory(type, to);
+}
+
 void Lowering::send(Event event, const std::vector<const Expr*>& fields, bool wake) {
   Span span = event.span;
   // Scalars first, while nothing is reserved.
   std::vector<Value> ready(fields.size());
   for (size_t i = 0; i < fields.size(); i++) {
     Type type = type_of(*fields[i]);
-    if (is_scalar(type) || !can_build_in_place(*fields[i])) ready[i] = lower(*fields[i]);
+    if (Type longer = args_with_texts(*fields[i])) {
+      type = longer;
+      ready[i] = lower_args_with_texts(*fields[i], type);
+    } else if (is_scalar(type) || !can_build_in_place(*fields[i])) {
+      ready[i] = lower(*fields[i]);
+    }
     event.size = static_cast<uint32_t>(align_up(event.size, alignment_of(type)));
     event.args.push_back({.name = {}, .type = type, .offset = event.size});
     event.size += type->size;

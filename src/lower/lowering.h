@@ -113,6 +113,8 @@ class Lowering {
   std::optional<Location> index_location(const Expr& expr, const Index& node);
   Operand known_pointer(Operand value, const Type& type);
   Reg data_address(const Field& field);
+  Type args_with_texts(const Expr& expr) const;
+  Value lower_args_with_texts(const Expr& expr, const Type& type);
   std::optional<Location> args_location(const Expr& expr, const Member& node);
 
   // --- memory (memory.cc) ---
@@ -130,6 +132,7 @@ class Lowering {
   Address temp(uint32_t size);
   void check_read(Reg result, int64_t helper);
   int64_t read_helper(AddressSpace space, bool is_string) const;
+  Location bytes_behind(const Expr& expr);
   Reg read_string(Address to, uint32_t size, Operand length, Operand from, AddressSpace space);
   void by_space(AddressSpace space, Operand address, const std::function<void(AddressSpace)>& read);
   void note_site(SiteKind kind, const std::string& subject, Operand code);
@@ -164,7 +167,7 @@ class Lowering {
   void change_map(const Expr& target, const std::function<void(Address)>& change);
   void update_aggregation(const Expr& target, const Expr& call);
   void add_in_place(Address value, Operand n);
-  void bump_bucket(Address value, const Type& type, Operand n);
+  void bump_bucket(Address value, const Type& type, Operand n, bool is_signed);
   void update_tseries(Address value, const Type& type, Operand n);
   Value sum_over_cpus(const MapInfo& map, int number, std::optional<Address> key);
   Value lower_delete(const std::vector<ExprPtr>& args);

@@ -84,8 +84,6 @@ void Lowering::change_map(const Expr& target, const std::function<void(Address)>
   b().start(done);
 }
 
-// --- reading
-// --------------------------------------------------------------------------------------
 Value Lowering::load_map(const Expr& expr, const MapAccess& node) {
   int number = info(expr).map;
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
@@ -196,9 +194,8 @@ Value Lowering::sum_over_cpus(const MapInfo& map, int number, std::optional<Addr
   return scalar(type, reg(mean));
 }
 
-// --- writing
-// -------------------------------------------------------------------------------------- A map the
-// script deletes from sees mostly new keys: one update is cheaper than a lookup before it.
+// A map the script deletes from sees mostly new keys: one update is cheaper than a lookup before
+// it.
 bool Lowering::is_deleted_from(int map) const {
   bool found = false;
   ExprVisitor look = [&](const Expr& expr) {
@@ -251,9 +248,7 @@ void Lowering::store_map(const Expr& target, const Expr& value) {
   b().start(done);
 }
 
-// --- aggregations
-// --------------------------------------------------------------------------------- The memory
-// belongs to this CPU, but a uprobe's program can be preempted by another task's.
+// The memory belongs to this CPU, but a uprobe's program can be preempted by another task's.
 void Lowering::add_in_place(Address value, Operand n) {
   if (probe_row(instance_.kind).has(kUserSpace)) return b().atomic_add(value, 8, n);
   b().store(value, 8, reg(b().alu(ir::Alu::Add, reg(b().load(value, 8)), n)));
@@ -263,6 +258,7 @@ void Lowering::update_aggregation(const Expr& target, const Expr& call) {
   const std::vector<ExprPtr>& args = std::get<Call>(call.node).args;
   const Type& type = image_.checked().maps[static_cast<size_t>(info(target).map)].value;
   Operand n = args.empty() ? imm(1) : lower_scalar(*args[0]);
+  bool is_signed = args.empty() || info(*args[0]).type->is_signed;
   change_map(target, [&](Address value) {
     switch (type->kind) {
       case Kind::Count:
@@ -287,7 +283,7 @@ void Lowering::update_aggregation(const Expr& target, const Expr& call) {
         return b().start(done);
       }
       case Kind::Tseries: return update_tseries(value, type, n);
-      default: return bump_bucket(value, type, n);
+      default: return bump_bucket(value, type, n, is_signed);
     }
   });
 }
@@ -312,12 +308,18 @@ static ir::Reg highest_bit(ir::Builder& b, ir::Reg v) {
 }
 
 // One bucket of a histogram counts up; types/type.cc says which value belongs to which bucket.
-void Lowering::bump_bucket(Address value, const Type& type, Operand n) {
+void Lowering::bump_bucket(Address value, const Type& type, Operand n, bool is_signed) {
   Reg bucket = b().new_reg();
   int32_t done = b().new_block();
   int64_t buckets = hist_buckets(*type);
   if (type->kind == Kind::Lhist) {
     int32_t not_low = b().new_block(), inside = b().new_block();
+    if (!is_signed) {  // beyond what a signed integer holds, so beyond the range
+      int32_t not_huge = b().new_block();
+      b().assign(bucket, imm(buckets - 1));
+      b().branch(ir::Compare::SLt, n, imm(0), done, not_huge);
+      b().start(not_huge);
+    }
     b().assign(bucket, imm(0));
     b().branch(ir::Compare::SLt, n, imm(type->min), done, not_low);
     b().start(not_low);
@@ -330,11 +332,13 @@ void Lowering::bump_bucket(Address value, const Type& type, Operand n) {
   } else {
     int64_t bits = type->bits, single = 1 << bits;
     int32_t not_negative = b().new_block(), large = b().new_block();
-    b().assign(bucket, imm(0));
-    b().branch(ir::Compare::SLt, n, imm(0), done, not_negative);
-    b().start(not_negative);
+    if (is_signed) {
+      b().assign(bucket, imm(0));
+      b().branch(ir::Compare::SLt, n, imm(0), done, not_negative);
+      b().start(not_negative);
+    }
     b().assign(bucket, reg(b().alu(ir::Alu::Add, n, imm(1))));
-    b().branch(ir::Compare::SLt, n, imm(single), done, large);
+    b().branch(ir::Compare::Lt, n, imm(single), done, large);
     b().start(large);
     Reg shift = b().alu(ir::Alu::Sub, reg(highest_bit(b(), b().in_reg(n))), imm(bits));
     Reg sub = b().alu(ir::Alu::Shr, n, reg(shift));
@@ -402,8 +406,6 @@ void Lowering::update_tseries(Address value, const Type& type, Operand n) {
   b().start(out);
 }
 
-// --- functions on maps
-// ----------------------------------------------------------------------------
 Value Lowering::lower_delete(const std::vector<ExprPtr>& args) {
   int number = info(*args[0]).map;
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];

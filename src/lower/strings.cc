@@ -13,8 +13,6 @@
 
 namespace flowtap {
 
-// --- literals
-// -------------------------------------------------------------------------------------
 void Lowering::store_text(Address to, uint32_t size, const std::string& text) {
   std::string bytes = text.substr(0, size);
   bytes.resize(size, '\0');
@@ -35,9 +33,7 @@ Value Lowering::text_value(const std::string& text) {
   return memory(string_type(size), to);
 }
 
-// --- comparing
-// ------------------------------------------------------------------------------------ Goes to
-// `different` at the first difference.
+// Goes to `different` at the first difference.
 void Lowering::equal_memory(Address left, Address right, uint32_t size, int32_t different) {
   in_steps({left, right}, size, [&](uint32_t at, uint32_t step) {
     int32_t next = b().new_block();
@@ -100,11 +96,9 @@ ir::Operand Lowering::compare_values(const Value& left, const Value& right) {
   return reg(result);
 }
 
-// --- str() and buf()
-// ------------------------------------------------------------------------------ Reads a
-// NUL-terminated string; answers the helper's result: its length with the NUL, or an error. When
-// the text fills the room, one more byte tells whether it was cut: then the last byte is kept too,
-// and a string without a NUL is how readers know.
+// Reads a NUL-terminated string; answers the helper's result: its length with the NUL, or an error.
+// When the text fills the room, one more byte tells whether it was cut: then the last byte is kept
+// too, and a string without a NUL is how readers know.
 ir::Reg Lowering::read_string(Address to, uint32_t size, Operand length, Operand from,
                               AddressSpace space) {
   Reg got = b().new_reg();
@@ -187,24 +181,30 @@ void Lowering::lower_str(const Expr& expr, const std::vector<ExprPtr>& args, Add
   });
 }
 
+// The bytes that an address leads to, or that an array or string consists of. A plain integer is an
+// address of the traced program where there is one.
+Location Lowering::bytes_behind(const Expr& expr) {
+  Type type = type_of(expr);
+  if (is_scalar(type)) {
+    bool is_pointer = is(type, Kind::Pointer);
+    bool is_user = probe_row(instance_.kind).has(kUserSpace);
+    return {.type = is_pointer ? type->element : type,
+            .space = is_pointer ? type->space
+                     : is_user  ? AddressSpace::User
+                                : AddressSpace::None,
+            .address = ir::at(b().in_reg(lower_scalar(expr)))};
+  }
+  if (std::optional<Location> location = location_of(expr)) return *location;
+  return {.type = type, .space = AddressSpace::Bpf, .address = lower(expr).address};
+}
+
 void Lowering::lower_buf(const Expr& expr, const std::vector<ExprPtr>& args, Address to,
                          const Type& type) {
   Type from = type_of(*args[0]);
   uint32_t size = std::min(type->size, info(expr).type->size) - kBufferHeader;
   Operand wanted = args.size() > 1 ? lower_scalar(*args[1]) : imm(from->size);
   zero(to, type->size);
-  Location source;
-  if (is_scalar(from)) {
-    Operand address = lower_scalar(*args[0]);
-    AddressSpace space = is(from, Kind::Pointer)                     ? from->space
-                         : probe_row(instance_.kind).has(kUserSpace) ? AddressSpace::User
-                                                                     : AddressSpace::None;
-    source = {.type = from, .space = space, .address = ir::at(b().in_reg(address))};
-  } else if (std::optional<Location> location = location_of(*args[0])) {
-    source = *location;
-  } else {
-    source = {.type = from, .space = AddressSpace::Bpf, .address = lower(*args[0]).address};
-  }
+  Location source = bytes_behind(*args[0]);
   b().set_span(expr.span);
   // min(wanted, size), in a form the verifier can follow.
   Reg length = b().new_reg();
@@ -229,9 +229,7 @@ void Lowering::lower_buf(const Expr& expr, const std::vector<ExprPtr>& args, Add
   });
 }
 
-// --- stacks
-// --------------------------------------------------------------------------------------- | u32
-// frames | u32 pid | u64 frames ... |; the helper zeroes what it does not fill.
+//   | u32 frames | u32 pid | u64 frames ... |   the helper zeroes what it does not fill
 void Lowering::lower_stack(const Expr& expr, Address to) {
   const Type& type = info(expr).type;
   bool is_user = is(type, Kind::UStack);
@@ -263,9 +261,7 @@ void Lowering::lower_stack(const Expr& expr, Address to) {
   if (is_user && !by_build_id && type->stack_mode != StackMode::Raw) note_process(pid);
 }
 
-// --- addresses
-// ------------------------------------------------------------------------------------ | u32 4 or
-// 16 | u32 0 | 16 bytes |
+//   | u32 4 or 16 | u32 0 | 16 bytes |
 void Lowering::lower_ntop(const std::vector<ExprPtr>& args, Address to) {
   const Expr& address = *args.back();
   Type from = type_of(address);
@@ -275,37 +271,17 @@ void Lowering::lower_ntop(const std::vector<ExprPtr>& args, Address to) {
     b().store(to + kInetAddress, 4, lower_scalar(address));
     return;
   }
-  uint32_t size = is(from, Kind::Pointer) ? from->element->size : from->size;
-  Location source;
-  if (is(from, Kind::Pointer))
-    source = {.type = from->element,
-              .space = from->space,
-              .address = ir::at(b().in_reg(lower_scalar(address)))};
-  else if (std::optional<Location> location = location_of(address))
-    source = *location;
-  else
-    source = {.type = from, .space = AddressSpace::Bpf, .address = lower(address).address};
+  Location source = bytes_behind(address);
+  uint32_t size = source.type->size;
   b().store(to, 4, imm(size));
   read_bytes(to + kInetAddress, size, source);
 }
 
 void Lowering::lower_macaddr(const Expr& arg, Address to) {
-  Type from = type_of(arg);
-  Location source;
-  if (is(from, Kind::Pointer))
-    source = {.type = from->element,
-              .space = from->space,
-              .address = ir::at(b().in_reg(lower_scalar(arg)))};
-  else if (std::optional<Location> location = location_of(arg))
-    source = *location;
-  else
-    source = {.type = from, .space = AddressSpace::Bpf, .address = lower(arg).address};
-  read_bytes(to, kMacSize, source);
+  read_bytes(to, kMacSize, bytes_behind(arg));
 }
 
-// --- functions on strings
-// ------------------------------------------------------------------------- The helper that reads
-// strings also measures them: it copies our own memory onto a spare room.
+// The helper that reads strings also measures them: it copies our own memory onto a spare room.
 Value Lowering::lower_strlen(const Expr& arg) {
   if (info(arg).text)
     return scalar(int_type(8, false), imm(static_cast<int64_t>(info(arg).text->size())));

@@ -105,14 +105,15 @@ void append_histogram_json(std::string& out, const Type& type, Bytes bytes, uint
     if (i > filled.first) out += ',';
     out += '{';
     BucketRange range = range_of(type, i);
+    bool is_signed = type->kind == Kind::Lhist || range.is_open_low;
     if (!range.is_open_low) {
       out += "\"min\": ";
-      append_json_number(out, {static_cast<uint64_t>(range.low), true});
+      append_json_number(out, {static_cast<uint64_t>(range.low), is_signed});
       out += ", ";
     }
     if (!range.is_open_high) {
       out += "\"max\": ";
-      append_json_number(out, {range.high - 1, true});
+      append_json_number(out, {range.high - 1, is_signed});
       out += ", ";
     }
     out += "\"count\": ";

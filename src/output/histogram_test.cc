@@ -57,6 +57,13 @@ TEST(HistogramTest, log2_labels_use_units) {
   EXPECT_EQ(labels(hist(), {512, 1024}), "[512, 1K) [1K, 2K) ");
   EXPECT_EQ(labels(hist(), {1 << 20}), "[1M, 2M) ");
   EXPECT_EQ(labels(hist(), {INT64_MAX}), "[4E, 8E) ");
+  std::vector<std::byte> top(hist()->size);
+  store<uint64_t>(top, top.size() - 8, 1);
+  std::string row, json;
+  append_histogram(row, hist(), top, 1);
+  append_histogram_json(json, hist(), top, 1);
+  EXPECT_TRUE(row.starts_with("[8E, ...)              1 |@")) << row;
+  EXPECT_EQ(json, R"([{"min": 9223372036854775808, "count": 1}])");
 }
 
 TEST(HistogramTest, sub_bits_move_the_units) {

@@ -64,11 +64,16 @@ void Session::State::unwatch(uint64_t address) {
   detach(std::move(closed));  // nothing is left of watchpoints
 }
 
+// An iterator that is pinned to a file runs when somebody reads the file.
+static bool is_run_at_once(const AttachPoint& point) {
+  return point.kind == ProbeKind::Iter && point.target.empty();
+}
+
 // Only begin and end probes, or iterators that have done their round.
 bool Session::State::waits_for_nothing() const {
   auto is_waiting = [](const AttachPoint& point) {
     return point.kind == ProbeKind::Self ||
-           (!probe_row(point.kind).has(kRunByFlowtap) && point.kind != ProbeKind::Iter);
+           (!probe_row(point.kind).has(kRunByFlowtap) && !is_run_at_once(point));
   };
   for (const Program& program : parts.image.programs)
     if (std::any_of(program.attach.begin(), program.attach.end(), is_waiting)) return false;
@@ -78,7 +83,7 @@ bool Session::State::waits_for_nothing() const {
 Status Session::State::start_iterators() {
   std::vector<int> links;
   for (const Attached& one : attached)
-    if (one.point->kind == ProbeKind::Iter) links.push_back(one.attachment.links.front().get());
+    if (is_run_at_once(*one.point)) links.push_back(one.attachment.links.front().get());
   if (links.empty()) return Done{};
   Result<Iterators> started = Iterators::start(std::move(links));
   if (!started) return started.error();

@@ -203,9 +203,6 @@ Status Session::State::start() {
   return Done{};
 }
 
-// --- the class
-// ------------------------------------------------------------------------------------
-
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;

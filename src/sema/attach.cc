@@ -290,6 +290,8 @@ class Expander {
         report.with_hint("list them with: -l 'iter:*'");
       return;
     }
+    if (count() == 2 && (part(2).empty() || part(2).find('/') != std::string::npos))
+      return void(error(fmt::format("'{}' is not the name of a file in /sys/fs/bpf", part(2))));
     AttachPoint& point = add(row.kind, fmt::format("{}:{}", row.name, part(1)));
     point.function = part(1);
     if (count() == 2) point.target = part(2);

@@ -215,7 +215,7 @@ void Inferrer::check_format(const Expr& expr, const Builtin& builtin,
       Type type = readable(info(arg).type);
       if (is(type, Kind::None))
         error(arg.span, "this has no value that could be printed");
-      else if (is_aggregation(type))
+      else if (is_aggregation(type) && !is(type, Kind::Stats))
         error(arg.span,
               fmt::format("a '{}' value cannot be printed by {}()", type_name(type), builtin.name))
             .with_hint("use print(@map)");
@@ -304,8 +304,6 @@ Type Inferrer::action_type(const Expr& expr, const Builtin& builtin,
   return none_type();
 }
 
-// --- options of the script
-// ------------------------------------------------------------------------
 Type Inferrer::getopt_type(const Expr& expr, const std::vector<ExprPtr>& args, ExprInfo& result) {
   std::optional<std::string> name = expect_literal_text(*args[0], "getopt");
   if (!name) return unknown_type();

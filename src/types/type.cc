@@ -194,13 +194,12 @@ const Field* find_field(const Type& type, std::string_view name) {
 uint32_t hist_buckets(const TypeData& type) {
   if (type.kind == Kind::Lhist)
     return static_cast<uint32_t>((type.max - type.min + type.step - 1) / type.step) + 2;
-  return hist_bucket(INT64_MAX, type.bits) + 1;
+  return hist_bucket(UINT64_MAX, type.bits, false) + 1;
 }
 
 // For k bits: value v >= 2^(k+1) with top bit n falls in power n, sub-bucket (v >> (n-k)) - 2^k.
-uint32_t hist_bucket(int64_t value, uint32_t bits) {
-  if (value < 0) return 0;
-  uint64_t v = static_cast<uint64_t>(value);
+uint32_t hist_bucket(uint64_t v, uint32_t bits, bool is_signed) {
+  if (is_signed && static_cast<int64_t>(v) < 0) return 0;
   uint32_t single = 1u << bits;
   if (v < single) return static_cast<uint32_t>(v) + 1;
   uint32_t power = 63 - static_cast<uint32_t>(__builtin_clzll(v));
@@ -216,7 +215,8 @@ BucketRange hist_range(uint32_t bucket, uint32_t bits) {
   uint32_t shift = (index - single) >> bits;
   uint64_t sub = (index - single) & (single - 1);
   uint64_t low = (single + sub) << shift;
-  return {.low = static_cast<int64_t>(low), .high = low + (1ull << shift)};
+  uint64_t high = low + (1ull << shift);  // 0 at the very top
+  return {.low = static_cast<int64_t>(low), .high = high, .is_open_high = high == 0};
 }
 
 BucketRange lhist_range(uint32_t bucket, const TypeData& type) {

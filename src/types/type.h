@@ -153,7 +153,7 @@ struct BucketRange {
   bool is_open_low = false;
   bool is_open_high = false;
 };
-uint32_t hist_bucket(int64_t value, uint32_t bits);
+uint32_t hist_bucket(uint64_t value, uint32_t bits, bool is_signed = true);
 BucketRange hist_range(uint32_t bucket, uint32_t bits);
 BucketRange lhist_range(uint32_t bucket, const TypeData& type);
 

@@ -78,7 +78,9 @@ TEST(HistTest, plain_buckets_are_powers_of_two) {
   } cases[] = {{-1, 0}, {INT64_MIN, 0}, {0, 1},     {1, 2},          {2, 3},
                {3, 3},  {4, 4},         {1023, 11}, {INT64_MAX, 64}, {1024, 12}};
   for (auto& c : cases) EXPECT_EQ(hist_bucket(c.value, 0), c.bucket) << c.value;
-  EXPECT_EQ(hist_buckets(*hist_of(0)), 65u);
+  EXPECT_EQ(hist_bucket(1ull << 63, 0, false), 65u);
+  EXPECT_EQ(hist_bucket(UINT64_MAX, 0, false), 65u);
+  EXPECT_EQ(hist_buckets(*hist_of(0)), 66u);
 }
 
 TEST(HistTest, negative_bucket_is_open_below) {
@@ -103,11 +105,12 @@ TEST(HistTest, ranges_join_without_gap_and_give_their_bucket_back) {
     for (uint32_t bucket = 1; bucket < buckets; bucket++) {
       BucketRange range = hist_range(bucket, bits);
       ASSERT_EQ(static_cast<uint64_t>(range.low), expected_low) << bits << " " << bucket;
-      ASSERT_EQ(hist_bucket(range.low, bits), bucket);
-      ASSERT_EQ(hist_bucket(static_cast<int64_t>(range.high - 1), bits), bucket);
+      ASSERT_EQ(hist_bucket(static_cast<uint64_t>(range.low), bits, false), bucket);
+      ASSERT_EQ(hist_bucket(range.high - 1, bits, false), bucket);
+      ASSERT_EQ(range.is_open_high, bucket + 1 == buckets);
       expected_low = range.high;
     }
-    EXPECT_EQ(expected_low, 1ull << 63) << "the last bucket ends where int64 does";
+    EXPECT_EQ(expected_low, 0u) << "the last bucket ends where uint64 does";
   }
 }
 
@@ -136,7 +139,7 @@ TEST(LayoutTest, sizes_follow_the_parameters) {
   EXPECT_EQ(stack_value_size(StackMode::BuildId, 2), 8u + 2 * 32);
   EXPECT_EQ(aggregation_size({.kind = Kind::Count}), 8u);
   EXPECT_EQ(aggregation_size({.kind = Kind::Stats}), 16u);
-  EXPECT_EQ(aggregation_size(*hist_of(0)), 65u * 8);
+  EXPECT_EQ(aggregation_size(*hist_of(0)), 66u * 8);
   EXPECT_EQ(aggregation_size(lhist_of(0, 10, 5)), 4u * 8);
   TypeData tseries{.kind = Kind::Tseries};
   tseries.max = 5;
