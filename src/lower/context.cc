@@ -2,8 +2,10 @@
 
 #include <linux/bpf.h>
 
+#include <algorithm>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "builtins/probes.h"
 #include "builtins/registers.h"
 #include "lower/lowering.h"
@@ -28,9 +30,8 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
     }
     case Fn::Retval:
       if (row.program == ProgramType::Fexit) {
-        int32_t offset = instance_.args->fields.empty()
-                             ? 0
-                             : static_cast<int32_t>(instance_.args->fields.back().offset) + 8;
+        // Behind the arguments, of which one by value may take two words.
+        int32_t offset = static_cast<int32_t>(align_up(instance_.args->size, 8));
         return scalar(type, narrow(reg(b().load(ir::at(ctx(), offset), 8)), type));
       }
       return scalar(type, reg(b().load(ir::at(ctx(), kResult), 8)));
@@ -56,8 +57,11 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
     default: {  // func
       Address to = temp(type->size);
       bool is_user = row.has(kUserSpace);
-      Reg address = is_user ? b().load(ir::at(ctx(), kInstruction), 8)
-                            : b().call(BPF_FUNC_get_func_ip, {reg(ctx())});
+      // The helper knows functions by their entry only.
+      bool is_inside = std::any_of(instance_.attach.begin(), instance_.attach.end(),
+                                   [](const AttachPoint& point) { return point.offset != 0; });
+      Reg address = is_user || is_inside ? b().load(ir::at(ctx(), kInstruction), 8)
+                                         : b().call(BPF_FUNC_get_func_ip, {reg(ctx())});
       b().store(to, 8, reg(address));
       if (is_user) {
         Reg pid = b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32));
