@@ -21,7 +21,7 @@ class Guest(threading.Thread):
         super().__init__()
         self.kernel, self.text, self.status = kernel, "", None
         runner = shlex.quote(str(root / "tests" / "run_tests.py"))
-        self.command = f"FLOWTAP_GUEST={SLOWER} CASE={shlex.quote(case)} python3 {runner} {' '.join(PARTS)}"
+        self.command = f"modprobe dummy; FLOWTAP_GUEST={SLOWER} CASE={shlex.quote(case)} python3 {runner} {' '.join(PARTS)}"
 
     def run(self):
         try:

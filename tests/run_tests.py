@@ -59,7 +59,7 @@ def run_case(case):
 
 def script_arguments(case, folder):
     if "files" not in case.parts:
-        return ["-e", case.script]
+        return ["-e", case.script] if case.script else []
     Path(folder, "main.bt").write_text(case.script)
     name = None
     for line in case.parts["files"].split("\n"):

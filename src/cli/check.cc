@@ -107,8 +107,7 @@ static std::optional<std::string> try_image(const Compiled& compiled, const Sour
   run.pid = pid;
   run.dry_run = run.quiet = true;
   std::optional<Refusal> refusal;
-  Result<Session> session =
-      Session::load({compiled.image, sources, writer, values}, run, &refusal);
+  Result<Session> session = Session::load({compiled.image, sources, writer, values}, run, &refusal);
   if (!session.ok() && refusal)
     return without_line_breaks(place_prefix(sources, refusal->span.value_or(kNowhere)) +
                                refusal->reason);

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "kernel/attach_kinds.h"
+#include "kernel/kprobe_multi.h"
 #include "kernel/machine.h"
 #include "kernel/rights.h"
 #include "kernel/tracefs.h"
@@ -74,13 +75,7 @@ Result<Attachment> attach_raw_tracepoint(const AttachRequest& request) {
   return held_by(std::move(link));
 }
 
-// --- kernel functions and iterators -------------------------------------------------------------
-
-Result<Attachment> attach_trampoline(const AttachRequest& request) {
-  Fd link(::bpf_raw_tracepoint_open(nullptr, request.fd));
-  if (!link.valid()) return link_error(request);
-  return held_by(std::move(link));
-}
+// --- iterators ----------------------------------------------------------------------------------
 
 std::string pin_hint(int code) {
   switch (code) {
@@ -102,30 +97,6 @@ Result<Attachment> attach_iter(const AttachRequest& request) {
   Attachment attachment = held_by(std::move(link));
   attachment.pin = std::move(pin);
   return attachment;
-}
-
-Result<Attachment> attach_kprobe(const AttachRequest& request) {
-  const AttachPoint& point = request.point;
-  Result<uint32_t> type = perf_source_type("kprobe");
-  if (!type) return Error{request.what() + ": " + type.error().what, 0, type.error().hint};
-  bool is_return = point.kind == ProbeKind::Kretprobe || point.kind == ProbeKind::Fexit;
-  uint64_t config = is_return ? kPerfReturnProbe : 0;
-  perf_event_attr attr = new_perf_attr(*type, config);
-  bool is_in_module = !point.target.empty() && point.target != "vmlinux";
-  std::string name =
-      is_in_module ? fmt::format("{}:{}", point.target, point.function) : point.function;
-  if (point.has_address) {
-    attr.kprobe_addr = point.address;
-  } else {
-    attr.kprobe_func = reinterpret_cast<uint64_t>(name.c_str());
-    attr.probe_offset = point.offset;
-  }
-  Result<Attachment> attachment = attach_perf_event(request, attr, anywhere());
-  // Linux 6.6 and 6.7 look for the name with its module and do not find it.
-  bool is_lost = !attachment && attachment.error().code == ENOENT && is_in_module;
-  if (!is_lost) return attachment;
-  attr.kprobe_func = reinterpret_cast<uint64_t>(point.function.c_str());
-  return attach_perf_event(request, attr, anywhere());
 }
 
 }  // namespace
@@ -158,6 +129,20 @@ Result<Attachment> attach(const Program& program, const AttachPoint& point, int 
     case ProbeKind::Iter: return attach_iter(request);
   }
   UNREACHABLE("a probe kind that nobody attaches");
+}
+
+bool can_attach_together(const AttachPoint& a, const AttachPoint& b, const AttachOptions& options) {
+  if (a.kind != b.kind) return false;
+  if (probe_row(a.kind).has(kUserSpace)) return options.uprobe_multi && a.target == b.target;
+  return is_plain_kprobe(a) && is_plain_kprobe(b);
+}
+
+Result<Attachment> attach_together(const Program& program,
+                                   std::span<const AttachPoint* const> points, int program_fd,
+                                   const AttachOptions& options) {
+  AttachRequest request{program, *points[0], program_fd, options};
+  bool is_user = probe_row(request.point.kind).has(kUserSpace);
+  return is_user ? attach_uprobes(request, points) : attach_kprobes(request, points);
 }
 
 bool fires_newest_first(ProbeKind kind) {

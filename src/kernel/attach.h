@@ -17,6 +17,7 @@ namespace flowtap {
 struct AttachOptions {
   std::optional<pid_t> pid;   // -p or -c: narrows the kinds that can be narrowed
   bool uprobe_multi = false;  // how user probes were loaded, see LoadedImage
+  bool kprobe_multi = false;  // the same for programs on many kernel functions
   std::string tracefs;        // empty: wherever it is mounted
 };
 
@@ -31,7 +32,8 @@ struct Attachment {
 Result<Attachment> attach(const Program& program, const AttachPoint& point, int program_fd,
                           const AttachOptions& options);
 
-// Several points at once, for user probes with uprobe_multi: all of one kind and one file.
+// Several points at once, all of one kind: user probes in one file with uprobe_multi, and kernel
+// functions.
 bool can_attach_together(const AttachPoint& a, const AttachPoint& b, const AttachOptions& options);
 Result<Attachment> attach_together(const Program& program,
                                    std::span<const AttachPoint* const> points, int program_fd,

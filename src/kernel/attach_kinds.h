@@ -27,8 +27,16 @@ Error link_error(const AttachRequest& request);
 Result<Attachment> attach_perf_event(const AttachRequest& request, const perf_event_attr& attr,
                                      PerfScope scope);
 
+// attach_functions.cc
+Result<Attachment> attach_kprobe(const AttachRequest& request);
+Result<Attachment> attach_kprobes(const AttachRequest& request,
+                                  std::span<const AttachPoint* const> points);
+Result<Attachment> attach_trampoline(const AttachRequest& request);
+
 // attach_user.cc
 Result<Attachment> attach_uprobe(const AttachRequest& request);
+Result<Attachment> attach_uprobes(const AttachRequest& request,
+                                  std::span<const AttachPoint* const> points);
 
 // attach_counted.cc
 Result<Attachment> attach_profile(const AttachRequest& request);

@@ -1,4 +1,4 @@
-// Attaching to user programs. Ways in: attach_uprobe() for one place, attach_together() for many.
+// Attaching to user programs. Ways in: attach_uprobe() for one place, attach_uprobes() for many.
 //
 // A breakpoint is put into the file, so to say: into every process that has it mapped now or will.
 // There are two ways to ask for it. A link of type uprobe_multi takes any number of places and
@@ -43,18 +43,11 @@ std::string hint_for(int code) {
 Result<Attachment> attach_uprobe(const AttachRequest& request) {
   if (!request.options.uprobe_multi) return attach_one_uprobe(request);
   const AttachPoint* points[] = {&request.point};
-  return attach_together(request.program, points, request.fd, request.options);
+  return attach_uprobes(request, points);
 }
 
-bool can_attach_together(const AttachPoint& a, const AttachPoint& b, const AttachOptions& options) {
-  bool is_user = probe_row(a.kind).has(kUserSpace);
-  return options.uprobe_multi && is_user && a.kind == b.kind && a.target == b.target;
-}
-
-Result<Attachment> attach_together(const Program& program,
-                                   std::span<const AttachPoint* const> points, int program_fd,
-                                   const AttachOptions& options) {
-  AttachRequest request{program, *points[0], program_fd, options};
+Result<Attachment> attach_uprobes(const AttachRequest& request,
+                                  std::span<const AttachPoint* const> points) {
   std::vector<uint64_t> offsets, counters;
   bool has_counters = false;
   for (const AttachPoint* point : points) {
@@ -63,7 +56,7 @@ Result<Attachment> attach_together(const Program& program,
     has_counters |= point->semaphore_offset != 0;
   }
   if (!has_counters) counters.clear();
-  Fd link = link_uprobe_multi(program_fd, {.path = request.point.target,
+  Fd link = link_uprobe_multi(request.fd, {.path = request.point.target,
                                            .offsets = offsets,
                                            .counter_offsets = counters,
                                            .is_return = request.point.kind == ProbeKind::Uretprobe,

@@ -31,8 +31,8 @@ struct Trial {
   uint32_t attach_btf_id = 0;
 };
 
-// True when the kernel takes the program; what it had to say goes to `log` when one is given.
-bool can_load(const Trial& trial, std::string* log = nullptr) {
+// Invalid when the kernel refuses; what it had to say goes to `log` when one is given.
+Fd load(const Trial& trial, std::string* log = nullptr) {
   const char license[] = "GPL";
   bpf_attr attr;
   std::memset(&attr, 0, sizeof attr);
@@ -48,10 +48,12 @@ bool can_load(const Trial& trial, std::string* log = nullptr) {
     attr.log_size = static_cast<uint32_t>(log->size());
     attr.log_level = 1;
   }
-  bool loaded = Fd(static_cast<int>(::syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof attr))).valid();
+  Fd loaded(static_cast<int>(::syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof attr)));
   if (log) log->resize(std::strlen(log->c_str()));
   return loaded;
 }
+
+bool can_load(const Trial& trial, std::string* log = nullptr) { return load(trial, log).valid(); }
 
 constexpr bpf_insn kExit = {.code = BPF_JMP | BPF_EXIT};
 constexpr bpf_insn set(uint8_t reg, int32_t value) {
@@ -70,6 +72,21 @@ bool can_load_fentry(const Btf& vmlinux) {
                                .insns = program,
                                .attach = BPF_TRACE_FENTRY,
                                .attach_btf_id = function});
+}
+
+bool can_attach_to_seven_arguments(const Btf& vmlinux) {
+  uint32_t function = vmlinux.find("do_futex", BtfKind::Func);
+  const bpf_insn code[] = {set(BPF_REG_0, 0), kExit};
+  Fd program = load({.type = BPF_PROG_TYPE_TRACING,
+                     .insns = code,
+                     .attach = BPF_TRACE_FENTRY,
+                     .attach_btf_id = function});
+  if (!function || !program.valid()) return false;
+  bpf_attr attr;
+  std::memset(&attr, 0, sizeof attr);
+  attr.raw_tracepoint.prog_fd = static_cast<uint32_t>(program.get());
+  return Fd(static_cast<int>(::syscall(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof attr)))
+      .valid();
 }
 
 bool can_write_user() {

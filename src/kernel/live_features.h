@@ -13,6 +13,10 @@ bool has_perf_source(const char* name);
 // and still say EPERM.
 bool can_load_fentry(const Btf& vmlinux);
 
+// Attaches, for a moment, a program of two instructions to a function with seven arguments. Linux
+// has been able to since 6.6.
+bool can_attach_to_seven_arguments(const Btf& vmlinux);
+
 // Whether programs may write to user memory, and make a function return early.
 bool can_write_user();
 bool can_override_return();

@@ -34,7 +34,7 @@ struct LiveTarget::State {
   LiveTypes types;
   std::string tracefs_directory;
   std::optional<Result<Tracefs>> tracefs;  // set once looked for
-  std::optional<bool> has_fentry;
+  std::optional<bool> has_fentry, has_stack_args;
   std::vector<Feature> without;
   std::optional<pid_t> pid;
   KernelSymbols symbols = KernelSymbols();
@@ -219,6 +219,10 @@ bool LiveTarget::has(Feature feature) const {
     case Feature::Fentry:
       if (!state_->has_fentry) state_->has_fentry = vmlinux && can_load_fentry(*vmlinux->btf);
       return *state_->has_fentry;
+    case Feature::FentryStackArgs:
+      if (!state_->has_stack_args)
+        state_->has_stack_args = vmlinux && can_attach_to_seven_arguments(*vmlinux->btf);
+      return *state_->has_stack_args;
     // Structs that are compiled in only when the kernel can do it; the functions always exist.
     case Feature::KprobeMulti: return has_struct("bpf_kprobe_multi_link");
     case Feature::UprobeMulti: return has_struct("bpf_uprobe_multi_link");

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "builtins/probes.h"
+#include "kernel/kprobe_multi.h"
 #include "kernel/maps.h"
 #include "kernel/module_btf.h"
 #include "kernel/program_btf.h"
@@ -71,6 +72,9 @@ class Loader {
     bool has_user_probes =
         std::any_of(image_.programs.begin(), image_.programs.end(), is_user_program);
     loaded_.uprobe_multi = has_user_probes && has_uprobe_multi();
+    bool has_many =
+        std::any_of(image_.programs.begin(), image_.programs.end(), is_for_many_functions);
+    loaded_.kprobe_multi = has_many && has_kprobe_multi();
     for (size_t i = 0; i < image_.programs.size(); i++) {
       Result<Fd> fd = load_program(i, refusal);
       if (!fd) return fd.error();
@@ -179,6 +183,8 @@ Result<Fd> Loader::load_program(size_t index, std::optional<Refusal>* refusal) {
   opts.expected_attach_type = type.attach;
   if (loaded_.uprobe_multi && is_user_program(program))
     opts.expected_attach_type = static_cast<bpf_attach_type>(kUprobeMultiAttachType);
+  if (loaded_.kprobe_multi && is_for_many_functions(program))
+    opts.expected_attach_type = BPF_TRACE_KPROBE_MULTI;
   opts.attach_btf_id = static_cast<uint32_t>(program.attach_btf_id);
   if (program.is_sleepable) opts.prog_flags = BPF_F_SLEEPABLE;
   if (!program.attach_module.empty()) {

@@ -29,6 +29,7 @@ struct LoadedImage {
   std::vector<Fd> maps;  // invalid where the map has no size
   std::vector<Fd> programs;
   bool uprobe_multi = false;  // user probes can be attached many at once, and only so
+  bool kprobe_multi = false;  // the same for programs on many kernel functions
 };
 
 // When the verifier is the one who refuses, `refusal` (if not null) says what and where.

@@ -2,8 +2,10 @@
 
 #include <linux/bpf.h>
 
+#include <algorithm>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "builtins/probes.h"
 #include "builtins/registers.h"
 #include "lower/lowering.h"
@@ -48,8 +50,11 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
     default: {  // func
       Address to = temp(type->size);
       bool is_user = row.has(kUserSpace);
-      Reg address = is_user ? b().load(ir::at(ctx(), kInstruction), 8)
-                            : b().call(BPF_FUNC_get_func_ip, {reg(ctx())});
+      // The helper knows functions by their entry only.
+      bool is_inside = std::any_of(instance_.attach.begin(), instance_.attach.end(),
+                                   [](const AttachPoint& point) { return point.offset != 0; });
+      Reg address = is_user || is_inside ? b().load(ir::at(ctx(), kInstruction), 8)
+                                         : b().call(BPF_FUNC_get_func_ip, {reg(ctx())});
       b().store(to, 8, reg(address));
       if (is_user) {
         Reg pid = b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32));
@@ -73,9 +78,10 @@ ir::Operand Lowering::instruction_pointer() {
 // With fentry it stands behind the arguments. As a number: scripts of kprobes take it for one.
 ir::Operand Lowering::result() {
   if (instance_.program != ProgramType::Fexit) return reg(b().load(ir::at(ctx(), kResult), 8));
-  const std::vector<Field>& parameters = instance_.parameters;
-  int32_t offset = parameters.empty() ? 0 : static_cast<int32_t>(parameters.back().offset) + 8;
-  Operand word = reg(b().load(ir::at(ctx(), offset), 8));
+  uint64_t offset = 0;  // one that is passed by value may take two words
+  for (const Field& parameter : instance_.parameters)
+    offset = align_up(parameter.offset + parameter.type->size, 8);
+  Operand word = reg(b().load(ir::at(ctx(), static_cast<int32_t>(offset)), 8));
   return instance_.kind == ProbeKind::Kretprobe ? as_number(word) : word;
 }
 

@@ -114,7 +114,8 @@ Status Session::State::attach_points(size_t program, std::span<const AttachPoint
   const Program& code = parts.image.programs[program];
   int fd = loaded.programs[program].get();
   AttachOptions how{.pid = options.child ? std::optional(options.child->pid()) : options.pid,
-                    .uprobe_multi = loaded.uprobe_multi};
+                    .uprobe_multi = loaded.uprobe_multi,
+                    .kprobe_multi = loaded.kprobe_multi};
   std::string how_made = code.made_as.empty() ? "" : fmt::format(" as {}", code.made_as);
   for (const AttachPoint* point : points)
     say(fmt::format("attaching to '{}'{}", point->name, how_made));

@@ -133,16 +133,55 @@ class Expander {
     std::string function = part(count());
     uint64_t offset = 0;
     if (row.kind == ProbeKind::Kprobe && !split_offset(function, offset)) return;
-    std::vector<std::string> names{function};
-    if (has_glob(function) || has_glob(module)) names = target_.kernel_functions(module, function);
-    for (const std::string& found : names) {
-      size_t colon = found.find(':');  // lists name the module too
-      std::string name = colon == std::string::npos ? found : found.substr(colon + 1);
-      AttachPoint& point = add(row.kind, fmt::format("{}:{}", row.name, name));
-      point.target = colon == std::string::npos ? module : found.substr(0, colon);
-      point.function = name;
-      point.offset = offset;
+    bool is_typed = row.has(kHasArgs);
+    if (!has_glob(function) && !has_glob(module)) {
+      Result<FunctionSignature> known =
+          is_typed ? target_.kernel_function(module, function) : Result<FunctionSignature>(Error{});
+      if (known.ok()) {
+        module = known->module.empty() ? "vmlinux" : known->module;
+        if (std::string why = why_not_traced(*known); !why.empty())
+          return void(
+              error(fmt::format("'{}' cannot be traced by {}: it {}", function, row.name, why))
+                  .with_hint("a kprobe can"));
+      }
+      return add_function(row, module, function, offset);
     }
+    for (const std::string& found : target_.kernel_functions(module, function)) {
+      size_t colon = found.find(':');
+      std::string owner = found.substr(0, colon), name = found.substr(colon + 1);
+      // The compiler makes functions that BTF does not describe: tcp_v4_fill_cb.isra.0.
+      if (is_typed) {
+        Result<FunctionSignature> known = target_.kernel_function(owner, name);
+        if (!known.ok() || !why_not_traced(*known).empty()) continue;
+      }
+      add_function(row, owner, name, offset);
+    }
+  }
+
+  // What the kernel's trampolines cannot pass on; empty when they can.
+  std::string why_not_traced(const FunctionSignature& function) const {
+    constexpr uint32_t kRegisters = 6, kLargest = 16;
+    if (is(function.result, Kind::Struct)) return "returns a struct";
+    uint32_t bytes = 0;
+    for (const Field& arg : function.args) {
+      if (is(arg.type, Kind::Struct) && arg.type->size > kLargest) return "takes a large struct";
+      bytes = arg.offset + std::max(8u, arg.type->size);
+    }
+    if (bytes > kRegisters * 8 && !target_.has(Feature::FentryStackArgs))
+      return fmt::format("has more than {} arguments", kRegisters);
+    return {};
+  }
+
+  // Typed kinds are called by their module, since the types are those of the module.
+  void add_function(const ProbeRow& row, const std::string& module, const std::string& function,
+                    uint64_t offset) {
+    bool shows_module = row.has(kHasArgs) && !module.empty();
+    std::string owner = shows_module ? module + ":" : "";
+    std::string suffix = offset ? fmt::format("+{}", offset) : "";
+    AttachPoint& point = add(row.kind, fmt::format("{}:{}{}{}", row.name, owner, function, suffix));
+    point.target = module;
+    point.function = function;
+    point.offset = offset;
   }
 
   // "name+0x10" -> "name" and 16.

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_map>
 
 #include "base/fd.h"
 #include "base/text.h"
@@ -61,6 +62,24 @@ static size_t find_name(std::string_view names, std::string_view wanted, std::st
     if (!module.empty() || names[end] == '\0' || names[end] == '\t') return at + 1;
   }
   return names.npos;
+}
+
+std::vector<std::optional<uint64_t>> KernelSymbols::addresses_of(
+    const std::vector<std::string>& names) {
+  std::vector<std::optional<uint64_t>> addresses(names.size());
+  read_once();
+  if (is_hidden_) return addresses;
+  std::unordered_multimap<std::string_view, size_t> wanted;
+  for (size_t i = 0; i < names.size(); i++) wanted.emplace(names[i], i);
+  for (const Entry& entry : entries_) {
+    KernelSymbol symbol = symbol_of(entry);
+    std::string name(symbol.name);
+    if (!symbol.module.empty()) name.append(" [").append(symbol.module).append("]");
+    auto [first, last] = wanted.equal_range(name);
+    for (auto found = first; found != last; found++)
+      if (!addresses[found->second]) addresses[found->second] = entry.address();
+  }
+  return addresses;
 }
 
 std::optional<uint64_t> KernelSymbols::address_of(std::string_view name) {

@@ -46,6 +46,7 @@ enum class Feature : uint8_t {
   Btf,
   Kprobes,
   Fentry,
+  FentryStackArgs,  // of functions with more arguments than registers
   KprobeMulti,
   UprobeMulti,
   WriteUser,       // write_user()

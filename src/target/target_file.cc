@@ -2,7 +2,7 @@
 // beginning a line; `//` begins a comment.
 //
 //   cpus 4
-//   feature btf kprobes fentry kprobe_multi uprobe_multi
+//   feature btf kprobes fentry fentry_stack_args kprobe_multi uprobe_multi
 //   typedef int pid_t;
 //   enum colour { RED, BLUE = 5 };
 //   struct sock @ 760 {                        the number is the size in bytes
@@ -44,6 +44,7 @@ constexpr FeatureName kFeatures[] = {
     {"kprobes", Feature::Kprobes},
     {"fentry", Feature::Fentry},
     {"kprobe_multi", Feature::KprobeMulti},
+    {"fentry_stack_args", Feature::FentryStackArgs},
     {"uprobe_multi", Feature::UprobeMulti},
     {"write_user", Feature::WriteUser},
     {"override_return", Feature::OverrideReturn},
