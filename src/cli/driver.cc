@@ -329,10 +329,13 @@ class Driver {
   // The verifier refused what the checker accepted: our fault, shown with the line it came from.
   Outcome refused(const Refusal& refusal, const Error& error) const {
     bool is_verbose = options_.verbose > 0;
+    bool is_forbidden = !refusal.rights.empty();
     Diagnostic diagnostic{
         .span = refusal.span.value_or(kNowhere),
-        .message = fmt::format("the kernel's verifier refused this probe: {}", refusal.reason)};
-    diagnostic.hint = is_verbose
+        .message = fmt::format("the kernel{} refused this{}: {}", is_forbidden ? "" : "'s verifier",
+                               is_forbidden ? "" : " probe", refusal.reason)};
+    diagnostic.hint = is_forbidden ? refusal.rights
+                      : is_verbose
                           ? error.hint
                           : "-v shows the verifier's whole log; please report this with the script";
     std::string log = is_verbose ? refusal.log + "\n" : "";

@@ -178,6 +178,14 @@ Result<std::string> list_probes(const Target& target, const std::string& search,
   for (const std::string& pattern : split(wanted, ',')) lister.add_pattern(pattern);
   std::string out = lister.take();
   if (!out.empty()) return out;
+  if (wanted.starts_with("t"))
+    if (std::optional<Error> problem = target.tracepoint_problem()) return *problem;
+  bool needs_btf =
+      wanted.starts_with("f") || wanted.starts_with("rawt") || wanted.starts_with("rt:");
+  if (needs_btf && !target.has(Feature::Btf))
+    return Error{
+        fmt::format("'{}' matches nothing", wanted), 0,
+        "this kernel has no BTF, which tells of such probes; try tracepoint:* or kprobe:*"};
   bool asks_functions = wanted.starts_with("k") || wanted.starts_with("f");
   if (asks_functions && !target.has(Feature::Kprobes) && !target.has(Feature::Fentry))
     return Error{

@@ -130,6 +130,11 @@ Result<TracepointFormat> LiveTarget::tracepoint(std::string_view category,
   return parse_tracepoint_format(*text, [this](std::string_view name) { return find_type(name); });
 }
 
+std::optional<Error> LiveTarget::tracepoint_problem() const {
+  const Result<Tracefs>& tracefs = state_->find_tracefs();
+  return tracefs ? std::nullopt : std::optional(tracefs.error());
+}
+
 std::vector<std::string> LiveTarget::raw_tracepoints(std::string_view event) const {
   std::vector<std::string> names;
   if (state_->types.vmlinux()) {

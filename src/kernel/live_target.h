@@ -36,6 +36,7 @@ class LiveTarget : public Target {
 
   std::vector<std::string> tracepoints(std::string_view category,
                                        std::string_view event) const override;
+  std::optional<Error> tracepoint_problem() const override;
   Result<TracepointFormat> tracepoint(std::string_view category,
                                       std::string_view event) const override;
   std::vector<std::string> raw_tracepoints(std::string_view event) const override;

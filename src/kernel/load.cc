@@ -157,6 +157,14 @@ std::string hint_for(const Program& program, int code, bool has_verdict) {
   }
 }
 
+// A helper that the kernel keeps from us, for lack of a right or by lockdown.
+std::string rights_hint(std::string_view reason) {
+  bool is_helper = reason.find("unknown func bpf_") != std::string_view::npos ||
+                   reason.find("cannot use helper") != std::string_view::npos;
+  bool is_free = missing_capabilities().empty() && lockdown_mode() != "confidentiality";
+  return is_helper && !is_free ? permission_hint() : "";
+}
+
 Error Loader::refused(size_t index, int code, std::string log, std::optional<Refusal>* refusal) {
   const Program& program = image_.programs[index];
   VerifierVerdict verdict = read_verifier_log(log);
@@ -168,6 +176,7 @@ Error Loader::refused(size_t index, int code, std::string log, std::optional<Ref
   out.program = index;
   out.reason = std::move(verdict.reason);
   if (verdict.insn && *verdict.insn < program.spans.size()) out.span = program.spans[*verdict.insn];
+  out.rights = rights_hint(out.reason);
   out.log = std::move(log);
   return error;
 }

@@ -22,6 +22,7 @@ struct Refusal {
   std::string reason;        // one line, in its own words
   std::optional<Span> span;  // the piece of script that the instruction came from
   std::string log;           // all it wrote
+  std::string rights;        // what to do when it is not the program's fault; usually empty
 };
 
 // Both lists are in step with those of the image. Closing the descriptors removes everything.

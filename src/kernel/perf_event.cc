@@ -29,7 +29,7 @@ perf_event_attr new_perf_attr(uint32_t type, uint64_t config) {
 static std::string hint_for(int code) {
   switch (code) {
     case EPERM:
-    case EACCES: return permission_hint();
+    case EACCES: return perf_hint();
     case ESRCH: return "the process has gone";
     case EMFILE: return "too many open files: raise the limit with 'ulimit -n', or trace less";
     case ENODEV: return "the CPU is switched off";

@@ -56,7 +56,20 @@ std::string permission_hint(uint64_t capabilities, std::string_view lockdown) {
 }
 
 std::string permission_hint() {
-  return permission_hint(effective_capabilities(), read_file(kLockdownFile).value_or(""));
+  int code = errno;  // the caller has yet to use it
+  std::string hint =
+      permission_hint(effective_capabilities(), read_file(kLockdownFile).value_or(""));
+  errno = code;
+  return hint;
+}
+
+std::string perf_hint() {
+  int code = errno;
+  std::string paranoid(trim(read_file("/proc/sys/kernel/perf_event_paranoid").value_or("")));
+  errno = code;
+  bool is_strict = parse_number(paranoid).value_or(0) > 2;
+  if (code != EACCES || !is_strict) return permission_hint();
+  return fmt::format("run as root: kernel.perf_event_paranoid = {} forbids it to others", paranoid);
 }
 
 std::vector<std::string> missing_capabilities() { return missing_from(effective_capabilities()); }

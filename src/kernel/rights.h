@@ -8,8 +8,10 @@
 
 namespace flowtap {
 
-// What to do about an EPERM of bpf(2) or perf_event_open(2).
+// What to do about an EPERM of bpf(2). These leave errno as it is.
 std::string permission_hint();
+// The same for EPERM and EACCES of perf_event_open(2).
+std::string perf_hint();
 
 // Of those that tracing needs, by name.
 std::vector<std::string> missing_capabilities();

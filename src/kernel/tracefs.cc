@@ -12,6 +12,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "kernel/rights.h"
 
 namespace flowtap {
 namespace {
@@ -42,12 +43,18 @@ void each_line(std::string_view text, Visit visit) {
 }  // namespace
 
 Result<Tracefs> Tracefs::find() {
-  for (const char* place : kPlaces)
+  for (const char* place : kPlaces) {
     if (is_tracefs(place)) return Tracefs(place);
-  if (::mount("tracefs", kPlace, "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) < 0)
-    return errno_error(fmt::format("cannot find or mount tracefs at '{}'", kPlace),
-                       fmt::format("as root, run: mount -t tracefs tracefs {}", kPlace));
-  return Tracefs(kPlace);
+    if (errno == EACCES)
+      return Error{fmt::format("cannot read '{}'", place), EACCES,
+                   "run as root, or with CAP_DAC_READ_SEARCH"};
+  }
+  if (::mount("tracefs", kPlace, "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0)
+    return Tracefs(kPlace);
+  if (errno == EBUSY)  // it is there, without its files
+    return Error{fmt::format("tracefs at '{}' is empty", kPlace), 0, permission_hint()};
+  return errno_error(fmt::format("cannot find or mount tracefs at '{}'", kPlace),
+                     fmt::format("as root, run: mount -t tracefs tracefs {}", kPlace));
 }
 
 bool Tracefs::has_event(std::string_view category, std::string_view event) const {

@@ -95,11 +95,27 @@ class Checker {
     if (program_.config.missing_probes == MissingProbes::Ignore) return;
     std::string name = fmt::format("{}", fmt::join(spec.parts, ":"));
     std::string message = fmt::format("nothing to trace matches '{}'", name);
+    const ProbeRow* row = find_probe_kind(spec.parts[0]);
+    bool is_tracepoint = row && row->kind == ProbeKind::Tracepoint;
+    if (std::optional<Error> problem =
+            is_tracepoint ? target_.tracepoint_problem() : std::nullopt) {
+      report_problem(spec, *problem);
+      return;
+    }
     if (program_.config.missing_probes == MissingProbes::Warn) {
       diagnostics_.warning(spec.span, message + "; skipping it");
       return;
     }
     diagnostics_.error(spec.span, message).with_hint(missing_hint(spec));
+  }
+
+  // Nothing can be said about the probe, since nothing can be seen.
+  void report_problem(const AttachSpec& spec, const Error& problem) {
+    std::string message = fmt::format("tracepoints cannot be seen: {}", problem.message());
+    if (program_.config.missing_probes == MissingProbes::Warn)
+      diagnostics_.warning(spec.span, message + "; skipping it");
+    else
+      diagnostics_.error(spec.span, message).with_hint(problem.hint);
   }
 
   std::string missing_hint(const AttachSpec& spec) {

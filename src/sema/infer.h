@@ -103,7 +103,7 @@ class Inferrer {
   Type context_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
                     std::string_view name);
   Type config_type();
-  Type task_type(const Builtin& builtin, const std::vector<ExprPtr>& args);
+  Type task_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
   Type stack_call_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
   Type string_call_type(const Expr& expr, const std::vector<ExprPtr>& args);
   Type buffer_call_type(const Expr& expr, const std::vector<ExprPtr>& args);

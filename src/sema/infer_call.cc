@@ -147,7 +147,7 @@ Type Inferrer::builtin_type(const Expr& expr, const Builtin& builtin,
     case Fn::Ppid:
     case Fn::LeaderComm:
     case Fn::LeaderTid:
-    case Fn::Curtask: return task_type(builtin, args);
+    case Fn::Curtask: return task_type(expr, builtin, args);
     case Fn::ProbeName:
       return string_type(static_cast<uint32_t>(instance_->attach[0].name.size() + 1));
     case Fn::ProbeType:
@@ -196,13 +196,15 @@ Type Inferrer::config_type() {
   return record_type(std::move(fields));
 }
 
-Type Inferrer::task_type(const Builtin& builtin, const std::vector<ExprPtr>& args) {
+Type Inferrer::task_type(const Expr& expr, const Builtin& builtin,
+                         const std::vector<ExprPtr>& args) {
   if (builtin.id == Fn::Comm && !args.empty()) return comm_of_pid_type(*args[0]);
   Type task = target_.find_type("struct task_struct");
   if (builtin.id == Fn::Comm) return string_type(16);
   if (!task) {
-    error(args.empty() ? instance_->span : args[0]->span,
-          fmt::format("'{}' needs the kernel's type information (BTF)", builtin.name));
+    error(expr.span, fmt::format("'{}' needs the kernel's type information (BTF), which this "
+                                 "kernel lacks",
+                                 builtin.name));
     return unknown_type();
   }
   if (builtin.id == Fn::Curtask) return pointer_type(task, AddressSpace::Kernel);

@@ -476,6 +476,8 @@ Type Inferrer::resolve_type(const TypeSpec& spec) {
       for (const char* keyword : {"struct ", "union ", "enum "})
         if (types_.find_type(keyword + spec.name))
           report.with_hint(fmt::format("did you mean '{}{}'?", keyword, spec.name));
+      if (!target_.has(Feature::Btf))
+        report.with_hint("this kernel has no BTF to look it up in: define it in the script");
       return unknown_type();
     }
   }

@@ -80,6 +80,8 @@ class Target {
   // pattern stands for any), the bare name for the others.
   virtual std::vector<std::string> tracepoints(std::string_view category,
                                                std::string_view event) const = 0;
+  // Why none of them can be seen; nothing when they can.
+  virtual std::optional<Error> tracepoint_problem() const { return std::nullopt; }
   virtual Result<TracepointFormat> tracepoint(std::string_view category,
                                               std::string_view event) const = 0;
   virtual std::vector<std::string> raw_tracepoints(std::string_view event) const = 0;
