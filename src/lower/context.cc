@@ -44,7 +44,13 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
     case Fn::Args: {
       // The whole record, copied so that it can be printed.
       Address to = temp(type->size);
+      if (instance_.kind == ProbeKind::Uprobe) zero(to, type->size);
       for (const Field& field : type->fields) {
+        if (instance_.kind == ProbeKind::Uprobe) {
+          Operand value = argument(static_cast<int>(field.offset / 8));
+          b().store(to + field.offset, field.type->size, value);
+          continue;
+        }
         Location from{.type = field.type,
                       .space = AddressSpace::Kernel,
                       .address = ir::at(ctx(), static_cast<int32_t>(field.offset))};

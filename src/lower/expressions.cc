@@ -23,6 +23,8 @@ Value Lowering::lower(const Expr& expr) {
   if (auto* n = std::get_if<Member>(&expr.node)) {
     const Field* field = find_field(instance_.args, n->name);
     if (field->is_data_loc) return scalar(type, reg(data_address(*field)));
+    if (instance_.kind == ProbeKind::Uprobe)
+      return scalar(type, narrow(argument(static_cast<int>(field->offset / 8)), type));
     return scalar(
         type,
         narrow(known_pointer(reg(b().load(ir::at(ctx(), static_cast<int32_t>(field->offset)), 8)),
