@@ -6,7 +6,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 directory=$1 kind=$2
 shift 2
 
-packages=(g++ cmake ninja-build libbpf-dev libelf-dev zlib1g-dev libfmt-dev linux-libc-dev)
+packages=(g++ cmake ninja-build libbpf-dev libelf-dev libdw-dev zlib1g-dev libfmt-dev linux-libc-dev)
 if [ "$kind" = Sanitize ]; then packages+=(libgtest-dev systemtap-sdt-dev); fi
 missing=()
 for package in "${packages[@]}"; do

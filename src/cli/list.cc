@@ -140,9 +140,18 @@ class Lister {
       if (!functions.ok()) continue;
       std::string last;
       for (const UserFunction& function : *functions)
-        if (glob_match(pattern, function.name) && function.name != last)
+        if (glob_match(pattern, function.name) && function.name != last) {
           add(fmt::format("{}:{}:{}", row.name, file, last = function.name));
+          if (is_verbose_ && row.has(kHasArgs)) add_parameters(file, function);
+        }
     }
+  }
+
+  void add_parameters(const std::string& file, const UserFunction& function) {
+    Result<std::vector<Field>> parameters = target_.user_parameters(file, function);
+    if (!parameters.ok()) return;  // no debug information
+    for (const Field& field : *parameters)
+      out_ += fmt::format("    {} {}\n", type_name(field.type), field.name);
   }
 
   void add_usdt(const ProbeRow& row, const std::string& rest) {

@@ -20,6 +20,7 @@
 #include "kernel/machine.h"
 #include "kernel/tracefs.h"
 #include "symbols/demangle.h"
+#include "symbols/dwarf.h"
 #include "symbols/elf_file.h"
 #include "symbols/find_binary.h"
 #include "symbols/kallsyms.h"
@@ -245,6 +246,16 @@ Result<std::vector<UserFunction>> LiveTarget::user_functions(const std::string& 
   Result<ElfFile> file = ElfFile::open(path);
   if (!file) return file.error();
   return file->functions();
+}
+
+Result<std::vector<Field>> LiveTarget::user_parameters(const std::string& path,
+                                                       const UserFunction& function) const {
+  return read_parameters(path, function.address);
+}
+
+Result<std::vector<uint64_t>> LiveTarget::source_line(const std::string& path,
+                                                      const SourcePlace& place) const {
+  return find_source_line(path, place);
 }
 
 Result<std::vector<UsdtProbe>> LiveTarget::usdt_probes(const std::string& path) const {

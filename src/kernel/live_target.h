@@ -54,6 +54,10 @@ class LiveTarget : public Target {
 
   Result<std::vector<std::string>> binaries(std::string_view target) const override;
   Result<std::vector<UserFunction>> user_functions(const std::string& path) const override;
+  Result<std::vector<Field>> user_parameters(const std::string& path,
+                                             const UserFunction& function) const override;
+  Result<std::vector<uint64_t>> source_line(const std::string& path,
+                                            const SourcePlace& place) const override;
   Result<std::vector<UsdtProbe>> usdt_probes(const std::string& path) const override;
   std::optional<UserObject> user_object(const std::string& path,
                                         std::string_view name) const override;

@@ -41,8 +41,13 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
       Address to = temp(type->size);
       zero(to, type->size);  // it has gaps
       for (const Field& field : type->fields) {
-        Location from{
-            .type = field.type, .space = AddressSpace::Kernel, .address = args_address(field)};
+        if (instance_.program == ProgramType::Kprobe) {
+          b().store(to + field.offset, field.type->size, argument_of(field));
+          continue;
+        }
+        Location from{.type = field.type,
+                      .space = AddressSpace::Kernel,
+                      .address = ir::at(ctx(), static_cast<int32_t>(field.offset))};
         read_bytes(to + field.offset, field.is_data_loc ? 4 : field.type->size, from);
       }
       return memory(type, to);
@@ -85,12 +90,9 @@ ir::Operand Lowering::result() {
   return instance_.kind == ProbeKind::Kretprobe ? as_number(word) : word;
 }
 
-// Where a field of `args` lies in the context. When fentry is made as a kprobe, the offset of an
-// argument tells its number.
-ir::Address Lowering::args_address(const Field& field) {
-  bool has_registers = instance_.program == ProgramType::Kprobe;
-  return ir::at(ctx(),
-                has_registers ? kArguments[field.offset / 8] : static_cast<int32_t>(field.offset));
+// Of `args` where it is made of registers: the offset of a field tells its number.
+ir::Operand Lowering::argument_of(const Field& field) {
+  return argument(static_cast<int>(field.offset / 8));
 }
 
 // Function arguments: six in registers, the others above the return address.

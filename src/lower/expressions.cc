@@ -23,7 +23,9 @@ Value Lowering::lower(const Expr& expr) {
   if (auto* n = std::get_if<Member>(&expr.node)) {
     const Field* field = find_field(instance_.args, n->name);
     if (field->is_data_loc) return scalar(type, reg(data_address(*field)));
-    Operand word = reg(b().load(args_address(*field), 8));
+    if (instance_.program == ProgramType::Kprobe)
+      return scalar(type, narrow(argument_of(*field), type));
+    Operand word = reg(b().load(ir::at(ctx(), static_cast<int32_t>(field->offset)), 8));
     return scalar(type, narrow(known_pointer(word, type), type));
   }
   if (std::holds_alternative<Variable>(expr.node)) return load_variable(known.variable);
@@ -550,8 +552,9 @@ std::optional<Location> Lowering::args_location(const Expr& expr, const Member& 
   CHECK(field != nullptr);
   bool is_word = instance_.kind != ProbeKind::Tracepoint && is_scalar(type_of(expr));
   if (is_word || field->is_data_loc) return std::nullopt;
-  Location from{
-      .type = type_of(expr), .space = AddressSpace::Context, .address = args_address(*field)};
+  Location from{.type = type_of(expr),
+                .space = AddressSpace::Context,
+                .address = ir::at(ctx(), static_cast<int32_t>(field->offset))};
   from.bit_offset = field->bit_offset;
   from.bit_size = field->bit_size;
   return from;

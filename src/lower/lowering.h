@@ -208,7 +208,7 @@ class Lowering {
   Operand task_field(Operand task, const char* field);
   Operand argument(int number);
   Operand result();
-  Address args_address(const Field& field);
+  Operand argument_of(const Field& field);
   Operand usdt_argument(const UsdtArgument& arg);
   void lower_signal(const Builtin& builtin, const Expr& arg);
   Operand instruction_pointer();

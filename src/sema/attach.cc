@@ -350,6 +350,7 @@ class Expander {
   bool names_one_binary() const { return !part(1).empty() && !has_glob(part(1)); }
 
   void expand_uprobe(const ProbeRow& row) {
+    if (count() > 2 && part(2).starts_with('@')) return expand_source_line(row);
     bool is_cpp = count() == 3 && part(2) == "cpp";
     if (!is_cpp && !expect_parts(row, 2, 2)) return;
     std::string function = part(count());
@@ -439,6 +440,43 @@ class Expander {
       return;
     }
     error(fmt::format("address {:#x} is in no function of '{}'", address, path));
+  }
+
+  // uprobe:BINARY@FILE:LINE[:COLUMN]: the first statement of that line in each function that has
+  // one, since lines of inlined functions become code in many places.
+  void expand_source_line(const ProbeRow& row) {
+    if (row.kind == ProbeKind::Uretprobe)
+      return void(error("a uretprobe takes no line: a function returns as a whole"));
+    std::optional<int64_t> line = count() > 2 ? parse_number(part(3)) : std::nullopt;
+    std::optional<int64_t> column = count() == 4 ? parse_number(part(4)) : 0;
+    if (count() > 4 || !line || *line < 1 || !column)
+      return void(error("a source line is written as 'uprobe:BINARY@FILE:LINE[:COLUMN]'"));
+    SourcePlace place{.file = part(2).substr(1), .line = *line, .column = *column};
+    for (const std::string& path : find_binaries(part(1))) {
+      Result<std::vector<uint64_t>> addresses = target_.source_line(path, place);
+      Result<std::vector<UserFunction>> functions = target_.user_functions(path);
+      if (addresses.ok() && functions.ok()) {
+        add_source_line(row, path, place, *addresses, *functions);
+      } else if (names_one_binary()) {
+        const Error& reason = addresses.ok() ? functions.error() : addresses.error();
+        Diagnostic& report = error(reason.message());
+        if (!reason.hint.empty()) report.with_hint(reason.hint);
+      }
+    }
+  }
+
+  void add_source_line(const ProbeRow& row, const std::string& path, const SourcePlace& place,
+                       const std::vector<uint64_t>& addresses,
+                       const std::vector<UserFunction>& functions) {
+    std::vector<uint64_t> seen;  // functions; one may have several names
+    for (uint64_t address : addresses)
+      for (const UserFunction& function : functions) {
+        bool holds = address >= function.address && address - function.address < function.size;
+        if (!holds || std::find(seen.begin(), seen.end(), function.address) != seen.end()) continue;
+        seen.push_back(function.address);
+        add_user(row, path, function, address - function.address);
+        points_.back().name = fmt::format("{}:{}@{}:{}", row.name, path, place.file, place.line);
+      }
   }
 
   void expand_usdt(const ProbeRow& row) {

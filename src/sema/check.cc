@@ -137,25 +137,27 @@ class Checker {
 
   // Attach points can share one program unless the code depends on which of them fired.
   static bool can_share(const Probe& probe, const Instance& group) {
-    ProbeKind kind = group.kind;
     bool typed = group.program == ProgramType::BtfTracepoint ||
                  group.program == ProgramType::Fentry || group.program == ProgramType::Fexit ||
                  group.program == ProgramType::Iter;
-    if (typed || probe_row(kind).has(kRunByFlowtap)) return false;
-    bool depends = false;
+    if (typed || probe_row(group.kind).has(kRunByFlowtap)) return false;
+    return !uses(probe, Fn::ProbeName) && !uses(probe, Fn::Args) && !uses(probe, Fn::Uaddr) &&
+           !(group.kind == ProbeKind::Usdt && uses(probe, Fn::ArgN));
+  }
+
+  static bool uses(const Probe& probe, Fn wanted) {
+    bool found = false;
     ExprVisitor look = [&](const Expr& expr) {
       const Identifier* word = std::get_if<Identifier>(&expr.node);
       const Call* call = std::get_if<Call>(&expr.node);
       const Builtin* builtin = word   ? find_builtin(word->name)
                                : call ? find_builtin(call->name)
                                       : nullptr;
-      if (!builtin) return;
-      depends |= builtin->id == Fn::ProbeName || builtin->id == Fn::Args ||
-                 builtin->id == Fn::Uaddr || (builtin->id == Fn::ArgN && kind == ProbeKind::Usdt);
+      found |= builtin && builtin->id == wanted;
     };
     for_each_expr(probe.body, look);
     if (probe.predicate) for_each_expr(*probe.predicate, look);
-    return !depends;
+    return found;
   }
 
   Instance* add_instance(const Probe& probe, const AttachPoint& point,
@@ -168,6 +170,8 @@ class Checker {
       describe_relative(*instance, *relative);
     else if (!describe_context(*instance, point))
       return nullptr;
+    bool has_parameters = point.kind == ProbeKind::Uprobe && uses(probe, Fn::Args);
+    if (has_parameters && !describe_parameters(*instance, point)) return nullptr;
     if (probe.predicate)
       instance->predicate = clone(*probe.predicate, ast_.next_id, &program_.origins);
     instance->body = clone(probe.body, ast_.next_id, &program_.origins);
@@ -246,6 +250,22 @@ class Checker {
     instance.result = signature->result;
     instance.attach_btf_id = signature->btf_id;
     instance.attach_module = signature->module;
+    return true;
+  }
+
+  // Debug information is read only for scripts that ask for it.
+  bool describe_parameters(Instance& instance, const AttachPoint& point) {
+    if (point.offset != 0)
+      return report(point, {"'args' is known only where a function begins", 0, "use reg()"});
+    UserFunction function{.name = point.function, .address = point.address};
+    Result<std::vector<Field>> parameters = target_.user_parameters(point.target, function);
+    if (!parameters.ok()) return report(point, parameters.error());
+    // A struct of the program is none of the kernel's, even if it has the name of one.
+    for (Field& field : *parameters)
+      if (is(field.type, Kind::Pointer) && is(field.type->element, Kind::Struct) &&
+          !program_.types->is_declared(field.type->element->name))
+        field.type = pointer_type(none_type(), AddressSpace::User);
+    instance.args = args_type(std::move(*parameters));
     return true;
   }
 

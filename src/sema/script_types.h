@@ -20,6 +20,8 @@ class ScriptTypes {
 
   // "struct x", "union x", "enum x", a typedef, or a builtin name such as "uint32". Null: unknown.
   Type find_type(const std::string& name) const;
+  // Whether the script itself defines a type of this name.
+  bool is_declared(const std::string& name) const { return defined_.contains(name); }
   // A Struct with its fields filled in.
   Type complete(const Type& type) const;
   // The same for everything that lies inside by value, as printing the whole needs.

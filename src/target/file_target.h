@@ -46,6 +46,14 @@ class FileTarget : public Target {
 
   Result<std::vector<std::string>> binaries(std::string_view target) const override;
   Result<std::vector<UserFunction>> user_functions(const std::string& path) const override;
+  Result<std::vector<Field>> user_parameters(const std::string& path,
+                                             const UserFunction&) const override {
+    return no_debug_information(path);
+  }
+  Result<std::vector<uint64_t>> source_line(const std::string& path,
+                                            const SourcePlace&) const override {
+    return no_debug_information(path);
+  }
   Result<std::vector<UsdtProbe>> usdt_probes(const std::string& path) const override;
 
   std::optional<uint64_t> cgroup_id(const std::string& path) const override;
@@ -53,6 +61,9 @@ class FileTarget : public Target {
   bool demangled_matches(const std::string& symbol, std::string_view name) const override;
 
  private:
+  static Error no_debug_information(const std::string& path) {
+    return {"'" + path + "' has no debug information"};
+  }
   Status check() const;
   std::optional<Field> field_of(const TargetFile::Member& member, AddressSpace space) const;
   Result<FunctionSignature> signature(const TargetFile::Function& function) const;

@@ -104,6 +104,13 @@ class Target {
   // PATH.
   virtual Result<std::vector<std::string>> binaries(std::string_view target) const = 0;
   virtual Result<std::vector<UserFunction>> user_functions(const std::string& path) const = 0;
+  // From debug information. Parameters whose places are known, in order; the offset is 8 * the
+  // number of the argN.
+  virtual Result<std::vector<Field>> user_parameters(const std::string& path,
+                                                     const UserFunction& function) const = 0;
+  // ELF virtual addresses of the statements that stand there, sorted; never an empty list.
+  virtual Result<std::vector<uint64_t>> source_line(const std::string& path,
+                                                    const SourcePlace& place) const = 0;
   virtual Result<std::vector<UsdtProbe>> usdt_probes(const std::string& path) const = 0;
   virtual std::optional<UserObject> user_object(const std::string& path,
                                                 std::string_view name) const = 0;

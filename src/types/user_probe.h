@@ -15,6 +15,12 @@ struct UserFunction {
   uint64_t size = 0;
 };
 
+struct SourcePlace {
+  std::string file;  // a path, or the end of one
+  int64_t line = 0;
+  int64_t column = 0;  // 0: any
+};
+
 // One argument of a USDT probe, from the note's assembler operand, e.g. "-4@8(%rbp)".
 // A base of "rip" is the probe's own address: a global variable is written relative to it.
 // A Register whose base is no general register ("xmm0") is an operand nobody can read: the probe
