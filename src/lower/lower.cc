@@ -86,11 +86,17 @@ void Lowering::zero_variables(int function) {
   }
 }
 
+// User probes are attached for a process already. But when another tracer has put the same
+// breakpoint into another process, Linux 6.1 runs our uretprobes for that one too.
 void Lowering::filter_by_pid() {
-  if (!image_.options().pid || !probe_row(instance_.kind).has(kFilteredByPid)) return;
+  const ProbeRow& row = probe_row(instance_.kind);
+  std::optional<int> only = row.has(kFilteredByPid) ? image_.options().pid
+                            : row.has(kUserSpace)   ? image_.options().user_pid
+                                                    : std::nullopt;
+  if (!only) return;
   int32_t go_on = b().new_block(), leave = b().new_block();
   Operand pid = lower_pid({}, false);
-  b().branch(ir::Compare::Eq, pid, imm(*image_.options().pid), go_on, leave);
+  b().branch(ir::Compare::Eq, pid, imm(*only), go_on, leave);
   b().start(leave);
   b().ret(imm(0));
   b().start(go_on);
