@@ -4,6 +4,7 @@ what went wrong, or nothing."""
 import inspect
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -146,6 +147,19 @@ def full_map_is_reported(flowtap):
     script = "let @a = hash(10); begin { for ($i : 0..25) { @a[$i] = 1; } }"
     done = subprocess.run([flowtap, "-q", "-e", script], capture_output=True, text=True)
     return "" if done.stdout.count("@a[") == 10 and "15" in done.stderr and "full" in done.stderr else done.stderr
+
+
+def missed_returns_are_counted(flowtap):
+    """More calls at once than a return probe has room for: those seen and those missed are all."""
+    if not features.has("missed_returns"):
+        return Skipped(features.reason("missed_returns"))
+    running = Running(flowtap, "-e", 'kretprobe:hrtimer_nanosleep /comm == "sleep"/ { @ = count(); }')
+    sleepers = [subprocess.Popen(["sleep", "8"]) for _ in range(31)]
+    for sleeper in sleepers:
+        sleeper.wait()
+    out, err = running.stop()
+    seen, missed = re.search(r"@: (\d+)", out), re.search(r"(\d+) events of 'kretprobe:hrtimer_nanosleep' missed", err)
+    return "" if seen and missed and int(seen[1]) + int(missed[1]) == 31 else out + err
 
 
 def standard_input_is_a_script(flowtap):

@@ -120,6 +120,10 @@ void Losses::report_all() {
   if (in_.warns) report_misses();
 }
 
+void Losses::note_missed(const AttachPoint& point, uint64_t count) {
+  if (count > 0) missed_.push_back({&point, count});
+}
+
 // The kernel does not run a program on a CPU where it is running already, nor a tracing program
 // inside another one of its kind.
 void Losses::report_misses() {
@@ -131,6 +135,15 @@ void Losses::report_misses() {
     std::string message =
         fmt::format("{} events of '{}' missed: they came while a probe was running",
                     stats->recursion_misses, program.attach[0].name);
+    in_.writer.runtime_error(at.place(), message);
+  }
+  for (const Missed& missed : missed_) {
+    ScriptPlace at(in_.sources, missed.point->span);
+    bool is_return = missed.point->kind == ProbeKind::Kretprobe;
+    std::string message =
+        fmt::format("{} events of '{}' missed: {}", missed.count, missed.point->name,
+                    is_return ? "too many calls were under way at once"
+                              : "they came while a probe was running");
     in_.writer.runtime_error(at.place(), message);
   }
 }
