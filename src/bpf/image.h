@@ -185,6 +185,7 @@ struct Program {
   std::string attach_module;  // where that id lives; empty for vmlinux
   bool is_sleepable = false;
   bool may_exit = false;  // it has an exit() somewhere
+  bool is_gated = false;  // does nothing once the word in Image::gate is set
 };
 
 struct Image {
@@ -197,6 +198,7 @@ struct Image {
   // Programs that copy per-thread values into the map that is printed; run before maps are.
   std::vector<size_t> dumps;
   int site_map = -1;  // index into maps
+  int gate = -1;      // likewise; -1: no program is gated
 };
 
 }  // namespace flowtap

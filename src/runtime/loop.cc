@@ -164,14 +164,10 @@ Status Session::State::run_dumps() {
 Status Session::State::finish() {
   signals->let_through();
   iterators.reset();
-  std::vector<Attachment> attachments;
-  for (Attached& one : attached) {
+  for (const Attached& one : attached)
     for (const Fd& link : one.attachment.links)
       losses->note_missed(*one.point, count_missed(link.get()));
-    attachments.push_back(std::move(one.attachment));
-  }
-  attached.clear();
-  leftovers = detach(std::move(attachments));
+  leftovers = let_go();
   Status dumped = run_dumps();  // while the threads of -c are still there
   if (!dumped) return dumped.error();
   if (options.child) options.child->stop();
