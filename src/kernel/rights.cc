@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <vector>
 
@@ -50,8 +51,11 @@ std::string permission_hint(uint64_t capabilities, std::string_view lockdown) {
 }
 
 std::string permission_hint() {
-  return permission_hint(effective_capabilities(),
-                         read_file("/sys/kernel/security/lockdown").value_or(""));
+  int code = errno;  // the caller's, who is about to report it
+  std::string hint = permission_hint(effective_capabilities(),
+                                     read_file("/sys/kernel/security/lockdown").value_or(""));
+  errno = code;
+  return hint;
 }
 
 }  // namespace flowtap
