@@ -6,7 +6,7 @@
     -3
 
 A case begins with '=== name'. Then come the script and, each after a line '--- word', any of
-    options   arguments for flowtap, as a shell would split them
+    options   arguments for flowtap, as a shell would split them; a case that lists (-l) needs no script
     params    arguments after the script
     env       NAME=value lines
     during    a shell command, run with -c while the script traces

@@ -51,6 +51,7 @@ FEATURES = {
     "fentry": (lambda: _probe_type("fentry"), "this kernel does not permit fentry"),
     "stack_args": (lambda: _kernel_is_at_least(6, 6), "fentry of more than 6 arguments needs Linux 6.6"),
     "no_stack_args": (lambda: not _kernel_is_at_least(6, 6), "this kernel takes fentry of more than 6 arguments"),
+    "missed_returns": (lambda: _kprobes() and _kernel_is_at_least(6, 7), "counts of missed returns need kprobes and Linux 6.7"),
     "markers": (_python_markers, "python3 was built without markers"),
     "watchpoint": (lambda: Path("/sys/bus/event_source/devices/breakpoint").exists(), "this machine has no watchpoints"),
     "cgroup2": (lambda: Path("/sys/fs/cgroup/cgroup.procs").exists(), "cgroup v2 is not mounted at /sys/fs/cgroup"),

@@ -163,6 +163,32 @@ def full_map_is_reported(flowtap):
     return "" if done.stdout.count("@a[") == 10 and "15" in done.stderr and "full" in done.stderr else done.stderr
 
 
+def wildcard_of_hundreds_comes_and_goes_quickly(flowtap):
+    """One link where the kernel has kprobe.multi; else hundreds of events, which are not waited for at the end."""
+    if not features.has("kprobe"):
+        return Skipped(features.reason("kprobe"))
+    info = subprocess.run([flowtap, "--info"], capture_output=True, text=True).stdout
+    limit = 3 if "kprobe.multi: yes" in info else 15  # seconds, in a guest
+    began = time.time()
+    running = Running(flowtap, "-e", "kprobe:tcp_* { @[func] = count(); }")
+    running.stop()
+    took = time.time() - began
+    return "" if took < limit and running.process.returncode == 0 else f"it took {took:.1f} s"
+
+
+def missed_returns_are_counted(flowtap):
+    """More calls at once than a return probe has room for: those seen and those missed are all."""
+    if not features.has("missed_returns"):
+        return Skipped(features.reason("missed_returns"))
+    running = Running(flowtap, "-e", 'kretprobe:hrtimer_nanosleep /comm == "sleep"/ { @ = count(); }')
+    sleepers = [subprocess.Popen(["sleep", "8"]) for _ in range(31)]
+    for sleeper in sleepers:
+        sleeper.wait()
+    out, err = running.stop()
+    seen, missed = re.search(r"@: (\d+)", out), re.search(r"(\d+) events of 'kretprobe:hrtimer_nanosleep' missed", err)
+    return "" if seen and missed and int(seen[1]) + int(missed[1]) == 31 else out + err
+
+
 def standard_input_is_a_script(flowtap):
     done = subprocess.run([flowtap, "-q", "-"], input='begin { printf("in\\n"); }', capture_output=True, text=True)
     return "" if done.stdout.startswith("in\n") else done.stderr

@@ -59,7 +59,8 @@ def run_case(case):
 
 def script_arguments(case, folder):
     if "files" not in case.parts:
-        return ["-e", case.script] if case.script else []
+        is_list = case.parts.get("options", "").startswith("-l")
+        return ["-e", case.script] if case.script or not is_list else []
     Path(folder, "main.bt").write_text(case.script)
     name = None
     for line in case.parts["files"].split("\n"):

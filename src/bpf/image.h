@@ -186,6 +186,7 @@ struct Program {
   bool is_sleepable = false;
   bool may_exit = false;  // it has an exit() somewhere
   std::string made_as;    // "fentry" for a kprobe that became one, and the like; usually empty
+  bool is_gated = false;  // does nothing once the word in Image::gate is set
 };
 
 struct Image {
@@ -198,6 +199,7 @@ struct Image {
   // Programs that copy per-thread values into the map that is printed; run before maps are.
   std::vector<size_t> dumps;
   int site_map = -1;  // index into maps
+  int gate = -1;      // likewise; -1: no program is gated
 };
 
 }  // namespace flowtap

@@ -94,6 +94,7 @@ CompileOptions compile_options(const Options& options, const Child* child,
   };
   out.lower.warns = options.warns;
   out.lower.pid = options.pid;
+  out.lower.user_pid = child ? std::optional<int>(child->pid()) : options.pid;
   out.lower.start_ns = clock_ns(CLOCK_BOOTTIME);
   out.lower.tai_offset_ns =
       static_cast<int64_t>(clock_ns(CLOCK_TAI)) - static_cast<int64_t>(clock_ns(CLOCK_BOOTTIME));

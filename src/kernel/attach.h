@@ -24,6 +24,7 @@ struct AttachOptions {
 // What holds a program to its events.
 struct Attachment {
   std::vector<Fd> links;   // the program runs as long as these are open
+  bool is_gated = false;   // the program does nothing any more when these are closed
   std::vector<Fd> events;  // what they hang on, where closing it takes the kernel long
   std::string pin;         // a file that holds it too, to be removed; empty for none
 };

@@ -7,12 +7,14 @@
 
 #include "kernel/detach.h"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 #include <thread>
 
@@ -44,8 +46,9 @@ void close_between(int first, int last) {
   for (int fd = first; fd <= std::min(last, 65536); fd++) ::close(fd);  // before Linux 5.9
 }
 
-// Holds nothing but these, least of all a pipe that somebody reads to its end.
-[[noreturn]] void sit_it_out(const std::vector<int>& kept) {
+// Holds nothing but these, least of all a pipe that somebody reads to its end. Who closes a
+// descriptor last is the one who waits: so it lets ours go first, which the end of `signal` tells.
+[[noreturn]] void sit_it_out(const std::vector<int>& kept, int signal) {
   ::setsid();
   ::prctl(PR_SET_NAME, "flowtap-detach");
   int next = 0;
@@ -54,6 +57,9 @@ void close_between(int first, int last) {
     next = fd + 1;
   }
   close_between(next, INT32_MAX);
+  char unused;
+  while (::read(signal, &unused, 1) < 0 && errno == EINTR) {
+  }
   ::_exit(0);  // which closes the rest
 }
 
@@ -63,6 +69,11 @@ std::vector<Fd> detach(std::vector<Attachment> attachments) {
   std::vector<Fd> links, events;
   for (Attachment& attachment : attachments) {
     if (!attachment.pin.empty()) ::unlink(attachment.pin.c_str());
+    if (attachment.is_gated && !attachment.links.empty()) {
+      links.push_back(std::move(attachment.links.back()));
+      attachment.links.pop_back();
+      move_all(attachment.links, events);
+    }
     move_all(attachment.links, links);
     move_all(attachment.events, events);
   }
@@ -72,17 +83,22 @@ std::vector<Fd> detach(std::vector<Attachment> attachments) {
 
 void close_in_background(std::vector<Fd> fds) {
   if (fds.empty()) return;
-  std::vector<int> kept;
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0) return;  // then they are closed here and now
+  Fd signal(ends[0]), held(ends[1]);
+  std::vector<int> kept{signal.get()};
   for (const Fd& fd : fds)
     if (fd.valid()) kept.push_back(fd.get());
   std::sort(kept.begin(), kept.end());
   // Twice, so that the one that stays is nobody's child to wait for.
   pid_t pid = ::fork();
   if (pid == 0) {
-    if (::fork() == 0) sit_it_out(kept);
+    if (::fork() == 0) sit_it_out(kept, signal.get());
     ::_exit(0);
   }
   if (pid > 0) ::waitpid(pid, nullptr, 0);
+  fds.clear();
+  held.reset();
 }
 
 }  // namespace flowtap

@@ -7,7 +7,9 @@
 
 namespace flowtap {
 
-// When it returns no program runs any more. What comes back is only to be closed.
+// When it returns no program runs any more. What comes back is only to be closed. Of programs that
+// a closed gate stops, only one link is waited for: the kernel then has seen to it that none of
+// them is still running.
 std::vector<Fd> detach(std::vector<Attachment> attachments);
 
 // Closes descriptors that the kernel takes its time with, in a process of their own, so that ours

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 namespace flowtap {
 namespace {
 
@@ -29,6 +31,12 @@ TEST(PermissionHint, what_cannot_be_seen_is_guessed) {
   EXPECT_EQ(permission_hint(kSysAdmin, ""), text);
   EXPECT_EQ(permission_hint(kSysAdmin, "[none] integrity confidentiality\n"), text);
   EXPECT_EQ(permission_hint(kSysAdmin, "]["), text);
+}
+
+TEST(PermissionHint, leaves_the_error_it_explains_alone) {
+  errno = EPERM;
+  EXPECT_FALSE(permission_hint().empty());
+  EXPECT_EQ(errno, EPERM);
 }
 
 }  // namespace

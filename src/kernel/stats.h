@@ -20,4 +20,9 @@ struct ProgramStats {
 
 Result<ProgramStats> read_stats(int program_fd);
 
+// Calls of kernel functions that a link's probes let pass: more returns were awaited than a return
+// probe has room for, or a probe was being handled on that CPU. Told since Linux 6.7, before that
+// 0.
+uint64_t count_missed(int link_fd);
+
 }  // namespace flowtap

@@ -88,6 +88,13 @@ int ImageBuilder::zeros(uint32_t size) {
   return zeros_;
 }
 
+int ImageBuilder::gate() {
+  if (image_.gate < 0)
+    image_.gate = add_map(
+        {.name = "gate", .type = MapType::Array, .key_size = 4, .value_size = 8, .max_entries = 1});
+  return image_.gate;
+}
+
 int ImageBuilder::seen_processes() {
   constexpr uint32_t kMostProcesses = 4096;
   if (seen_processes_ < 0)

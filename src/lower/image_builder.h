@@ -27,6 +27,7 @@ class ImageBuilder {
   int zeros(uint32_t size);  // array of zero bytes, at least `size` of them
   int scratch(const std::string& program);
   int seen_processes();  // processes that user space was told to look at
+  int gate();            // one word, zero until the script is over
   int constant_table(const std::string& name, const std::string& bytes);
 
   int add_event(Event event);

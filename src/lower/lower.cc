@@ -22,6 +22,7 @@ void Lowering::run() {
   builder_ = std::make_unique<ir::Builder>(program_, 0);
   b().set_span(instance_.span);
   start_program();
+  stop_at_gate();
   filter_by_pid();
   skip_end_of_iterator();
   if (instance_.predicate) {
@@ -86,11 +87,35 @@ void Lowering::zero_variables(int function) {
   }
 }
 
+// Kernels without kprobe_multi take a wildcard's functions one by one, and let go of them just as
+// slowly: tens of milliseconds each. A program that does nothing any more need not be waited for.
+static bool wants_gate(const Instance& instance, const Target& target) {
+  constexpr size_t kMany = 32;
+  bool is_function = instance.kind == ProbeKind::Kprobe || instance.kind == ProbeKind::Kretprobe;
+  return is_function && instance.attach.size() >= kMany && !target.has(Feature::KprobeMulti);
+}
+
+void Lowering::stop_at_gate() {
+  if (!out_.is_gated) return;
+  int32_t go_on = b().new_block(), leave = b().new_block();
+  Reg gate = b().load(ir::at(b().map_value(image_.gate())), 8);
+  b().branch(ir::Compare::Eq, reg(gate), imm(0), go_on, leave);
+  b().start(leave);
+  b().ret(imm(0));
+  b().start(go_on);
+}
+
+// User probes are attached for a process already. But when another tracer has put the same
+// breakpoint into another process, Linux 6.1 runs our uretprobes for that one too.
 void Lowering::filter_by_pid() {
-  if (!image_.options().pid || !probe_row(instance_.kind).has(kFilteredByPid)) return;
+  const ProbeRow& row = probe_row(instance_.kind);
+  std::optional<int> only = row.has(kFilteredByPid) ? image_.options().pid
+                            : row.has(kUserSpace)   ? image_.options().user_pid
+                                                    : std::nullopt;
+  if (!only) return;
   int32_t go_on = b().new_block(), leave = b().new_block();
   Operand pid = lower_pid({}, false);
-  b().branch(ir::Compare::Eq, pid, imm(*image_.options().pid), go_on, leave);
+  b().branch(ir::Compare::Eq, pid, imm(*only), go_on, leave);
   b().start(leave);
   b().ret(imm(0));
   b().start(go_on);
@@ -144,6 +169,7 @@ Lowered lower(const CheckedProgram& checked, const Target& target, const LowerOp
     program.attach = instance->attach;
     program.attach_btf_id = instance->attach_btf_id;
     program.attach_module = instance->attach_module;
+    program.is_gated = wants_gate(*instance, target);
     ir::Program code{.name = program.name};
     code.cpus = image.cpus();
     Lowering(image, *instance, program, code).run();

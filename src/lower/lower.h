@@ -10,8 +10,9 @@
 namespace flowtap {
 
 struct LowerOptions {
-  bool warns = false;      // -k: failed reads and lookups are counted too
-  std::optional<int> pid;  // -p: kernel probes run for this process only
+  bool warns = false;           // -k: failed reads and lookups are counted too
+  std::optional<int> pid;       // -p: kernel probes run for this process only
+  std::optional<int> user_pid;  // -p or -c: the same for user probes
   uint64_t ringbuf_bytes = 4 << 20;
   uint64_t start_ns = 0;      // boot clock when flowtap started, for `elapsed`
   int64_t tai_offset_ns = 0;  // wall clock minus boot clock, for nsecs(sw_tai)

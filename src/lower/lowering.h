@@ -45,6 +45,7 @@ class Lowering {
   void choose_home(int variable);
   void choose_start(int variable);
   void zero_variables(int function);
+  void stop_at_gate();
   void filter_by_pid();
   void skip_end_of_iterator();
   void lower_block(const Block& block);

@@ -14,6 +14,7 @@
 #include "builtins/probes.h"
 #include "kernel/detach.h"
 #include "kernel/run_program.h"
+#include "kernel/stats.h"
 #include "runtime/map_output.h"
 #include "runtime/places.h"
 #include "runtime/session_state.h"
@@ -168,10 +169,10 @@ Status Session::State::run_dumps() {
 Status Session::State::finish() {
   signals->let_through();
   iterators.reset();
-  std::vector<Attachment> attachments;
-  for (Attached& one : attached) attachments.push_back(std::move(one.attachment));
-  attached.clear();
-  leftovers = detach(std::move(attachments));
+  for (const Attached& one : attached)
+    for (const Fd& link : one.attachment.links)
+      losses->note_missed(*one.point, count_missed(link.get()));
+  leftovers = let_go();
   Status dumped = run_dumps();  // while the threads of -c are still there
   if (!dumped) return dumped.error();
   if (options.child) options.child->stop();

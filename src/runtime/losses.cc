@@ -123,6 +123,10 @@ bool Losses::report_all() {
   return (in_.warns && report_misses()) || has_said;
 }
 
+void Losses::note_missed(const AttachPoint& point, uint64_t count) {
+  if (count > 0) missed_.push_back({&point, count});
+}
+
 // The kernel does not run a program on a CPU where it is running already, nor a tracing program
 // inside another one of its kind.
 bool Losses::report_misses() {
@@ -138,7 +142,16 @@ bool Losses::report_misses() {
     in_.writer.runtime_error(at.place(), message);
     has_said = true;
   }
-  return has_said;
+  for (const Missed& missed : missed_) {
+    ScriptPlace at(in_.sources, missed.point->span);
+    bool is_return = missed.point->kind == ProbeKind::Kretprobe;
+    std::string message =
+        fmt::format("{} events of '{}' missed: {}", missed.count, missed.point->name,
+                    is_return ? "too many calls were under way at once"
+                              : "they came while a probe was running");
+    in_.writer.runtime_error(at.place(), message);
+  }
+  return has_said || !missed_.empty();
 }
 
 }  // namespace flowtap

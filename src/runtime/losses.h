@@ -33,6 +33,8 @@ class Losses {
   bool has_sites() const { return !reported_.empty(); }
   // While running: lost events since the last call, and sites hit for the first time.
   void report_new();
+  // Calls that a probe let pass; only known while it is attached.
+  void note_missed(const AttachPoint& point, uint64_t count);
   // At the end: everything that was not yet said, with final counts. Whether there was anything.
   bool report_all();
 
@@ -43,6 +45,11 @@ class Losses {
   bool report_misses();
 
   Input in_;
+  struct Missed {
+    const AttachPoint* point;
+    uint64_t count;
+  };
+  std::vector<Missed> missed_;
   std::vector<uint64_t> reported_;  // per site: the count last told
 };
 

@@ -13,6 +13,7 @@
 
 #include "runtime/session.h"
 
+#include <bpf/bpf.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -50,12 +51,28 @@ void raise_file_limit() {
 
 }  // namespace
 
+// Detaches everything; what it gives is to be closed at leisure.
+std::vector<Fd> Session::State::let_go() {
+  bool is_gate_closed = false;
+  if (parts.image.gate >= 0 && !attached.empty()) {
+    const uint32_t key = 0;
+    const uint64_t closed = 1;
+    int gate = loaded.maps[static_cast<size_t>(parts.image.gate)].get();
+    is_gate_closed = ::bpf_map_update_elem(gate, &key, &closed, BPF_ANY) == 0;
+  }
+  std::vector<Attachment> attachments;
+  for (Attached& one : attached) {
+    one.attachment.is_gated &= is_gate_closed;
+    attachments.push_back(std::move(one.attachment));
+  }
+  attached.clear();
+  return detach(std::move(attachments));
+}
+
 // Early ends come here with everything still attached.
 Session::State::~State() {
   iterators.reset();  // its thread uses the links
-  std::vector<Attachment> attachments;
-  for (Attached& one : attached) attachments.push_back(std::move(one.attachment));
-  std::vector<Fd> rest = detach(std::move(attachments));
+  std::vector<Fd> rest = let_go();
   std::move(rest.begin(), rest.end(), std::back_inserter(leftovers));
   close_in_background(std::move(leftovers));
 }
@@ -122,6 +139,7 @@ Status Session::State::attach_points(size_t program, std::span<const AttachPoint
   Result<Attachment> done = points.size() > 1 ? attach_together(code, points, fd, how)
                                               : flowtap::attach(code, *points[0], fd, how);
   if (done) {
+    done->is_gated = code.is_gated;
     attached.push_back({points[0], points.size(), std::move(*done)});
     return Done{};
   }

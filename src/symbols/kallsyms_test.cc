@@ -80,6 +80,16 @@ TEST(KernelSymbols, a_name_has_an_address) {
     EXPECT_EQ(symbols.address_of(c.name).value_or(0), c.expected) << c.name;
 }
 
+TEST(KernelSymbols, many_names_have_their_addresses_in_order) {
+  KernelSymbols symbols = symbols_in(kTable);
+  std::vector<std::optional<uint64_t>> expected = {0xffffffffc0101000, 0xffffffff81000100,
+                                                   std::nullopt,       0xffffffffc0201000,
+                                                   std::nullopt,       0xffffffff81000100};
+  EXPECT_EQ(symbols.addresses_of(
+                {"probe [nvme]", "vfs_read", "no_such", "probe [e1000]", "probe", "vfs_read"}),
+            expected);
+}
+
 TEST(KernelSymbols, says_when_the_kernel_hides_its_addresses) {
   KernelSymbols hidden = symbols_in("0000000000000000 T _stext\n0000000000000000 T vfs_read\n");
   EXPECT_TRUE(hidden.is_hidden());
