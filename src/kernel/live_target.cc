@@ -300,6 +300,11 @@ std::optional<uint64_t> LiveTarget::instruction_start(const std::string& path,
   return x86_instruction_start(code.first(std::min(code.size(), function.size)), offset);
 }
 
+std::optional<uint64_t> LiveTarget::code_offset(const std::string& path, uint64_t address) const {
+  Result<ElfFile> file = ElfFile::open(path);
+  return file ? file->code_offset(address) : std::nullopt;
+}
+
 std::optional<uint64_t> LiveTarget::user_address(const std::string& path,
                                                  uint64_t file_offset) const {
   Result<ElfFile> file = ElfFile::open(path);

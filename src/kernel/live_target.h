@@ -63,6 +63,7 @@ class LiveTarget : public Target {
                                         std::string_view name) const override;
   std::optional<uint64_t> instruction_start(const std::string& path, const UserFunction& function,
                                             uint64_t offset) const override;
+  std::optional<uint64_t> code_offset(const std::string& path, uint64_t address) const override;
   std::optional<uint64_t> user_address(const std::string& path,
                                        uint64_t file_offset) const override;
 

@@ -423,23 +423,27 @@ class Expander {
     point.file_offset = function.file_offset + offset;
   }
 
-  // An ELF virtual address: the function that holds it tells how far the file lies from memory.
+  // An ELF virtual address.
   void add_address(const ProbeRow& row, const std::string& path, uint64_t address,
                    const std::vector<UserFunction>& functions) {
+    std::optional<uint64_t> file_offset = target_.code_offset(path, address);
+    if (!file_offset)
+      return void(error(fmt::format("'{}' has no code at address {:#x}", path, address)));
+    std::string name;  // stays empty in a file without symbols
     for (const UserFunction& function : functions) {
       bool holds = address >= function.address &&
                    address < function.address + std::max<uint64_t>(1, function.size);
       if (!holds) continue;
       if (!check_offset(path, function, address - function.address)) return;
-      AttachPoint& point = add(row.kind, fmt::format("{}:{}:{:#x}", row.name, path, address));
-      point.target = path;
-      point.function = function.name;
-      point.address = address;
-      point.has_address = true;
-      point.file_offset = function.file_offset + (address - function.address);
-      return;
+      name = function.name;
+      break;
     }
-    error(fmt::format("address {:#x} is in no function of '{}'", address, path));
+    AttachPoint& point = add(row.kind, fmt::format("{}:{}:{:#x}", row.name, path, address));
+    point.target = path;
+    point.function = name;
+    point.address = address;
+    point.has_address = true;
+    point.file_offset = *file_offset;
   }
 
   // uprobe:BINARY@FILE:LINE[:COLUMN]: the first statement of that line in each function that has

@@ -170,6 +170,14 @@ std::optional<uint64_t> ElfFile::offset_of(uint64_t address) const {
   return std::nullopt;
 }
 
+std::optional<uint64_t> ElfFile::code_offset(uint64_t address) const {
+  for (const ElfSegment& segment : segments_)
+    if (segment.is_executable && address >= segment.address &&
+        address - segment.address < segment.file_size)
+      return address - segment.address + segment.file_offset;
+  return std::nullopt;
+}
+
 std::optional<uint64_t> ElfFile::address_of(uint64_t file_offset) const {
   for (const ElfSegment& segment : segments_)
     if (file_offset >= segment.file_offset && file_offset - segment.file_offset < segment.file_size)

@@ -66,6 +66,7 @@ class ElfFile {
   const std::string& build_id() const { return build_id_; }  // in hex; empty when there is none
 
   std::optional<uint64_t> offset_of(uint64_t address) const;
+  std::optional<uint64_t> code_offset(uint64_t address) const;
   std::optional<uint64_t> address_of(uint64_t file_offset) const;
   std::optional<ElfSection> section(std::string_view name) const;
 

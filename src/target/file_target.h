@@ -40,6 +40,9 @@ class FileTarget : public Target {
                                             uint64_t) const override {
     return std::nullopt;
   }
+  std::optional<uint64_t> code_offset(const std::string&, uint64_t) const override {
+    return std::nullopt;
+  }
   std::optional<uint64_t> user_address(const std::string&, uint64_t) const override {
     return std::nullopt;
   }

@@ -119,6 +119,8 @@ class Target {
   virtual std::optional<uint64_t> instruction_start(const std::string& path,
                                                     const UserFunction& function,
                                                     uint64_t offset) const = 0;
+  // Where code of an ELF virtual address lies in the file; nothing when there is none.
+  virtual std::optional<uint64_t> code_offset(const std::string& path, uint64_t address) const = 0;
   // ELF virtual address of a place in the file.
   virtual std::optional<uint64_t> user_address(const std::string& path,
                                                uint64_t file_offset) const = 0;
