@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 PROGRAMS = 80
-STATEMENTS = 12
+STATEMENTS = 16
 TYPES = {f"{sign}int{8 * size}": (size, sign == "") for size in (1, 2, 4, 8) for sign in ("", "u")}
 INTERESTING = [0, 1, 2, 7, 63, 64, 127, 128, 255, 256, 32767, 65535, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**62, 2**63 - 1]
 
@@ -130,11 +130,11 @@ class Generator:
 
     def output(self, lines, expected):
         if self.random.random() < 0.3:
-            text, holds = self.condition(2)
+            text, holds = self.condition(3)
             lines.append(f"print({text});")
             expected.append("true" if holds else "false")
         else:
-            value = self.expression(3, may_be_literal=False)
+            value = self.expression(4, may_be_literal=False)
             lines.append(f"print({value.text});")
             expected.append(str(value.number))
 

@@ -179,7 +179,7 @@ Value Lowering::lower_as_bool(const Expr& expr) {
   b().assign(result, imm(0));
   b().jump(done);
   b().start(done);
-  return scalar(bool_type(), reg(result));
+  return scalar(bool_type(), forgotten(bool_type(), reg(result)));
 }
 
 Value Lowering::lower_binary(const Expr& expr, const Binary& node) {
@@ -327,7 +327,8 @@ Value Lowering::lower_choice(
   otherwise(take);
   b().jump(done);
   b().start(done);
-  return is_scalar(type) ? scalar(type, reg(result)) : memory(type, to);
+  if (!is_scalar(type)) return memory(type, to);
+  return scalar(type, into != ir::kNoReg ? reg(result) : forgotten(type, reg(result)));
 }
 
 Value Lowering::lower_ternary(const Expr& expr, const Ternary& node, Reg into) {

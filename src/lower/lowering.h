@@ -83,6 +83,8 @@ class Lowering {
   Address variable_address(int variable);
   Address frame_cell(int cell);
   Reg load_cell(Address cell);  // a number
+  Reg plus_unknown_zero(Operand value);
+  Operand forgotten(const Type& type, Operand value);
 
   // --- expressions (expressions.cc) ---
   Value lower(const Expr& expr);

@@ -123,7 +123,8 @@ Value Lowering::load_map_value(const MapInfo& map, int number, std::optional<Add
     copy(own, there.address, map.value->size);
   b().jump(done);
   b().start(done);
-  return has_register ? scalar(map.value, reg(result)) : memory(map.value, own);
+  if (!has_register) return memory(map.value, own);
+  return scalar(map.value, forgotten(map.value, reg(result)));
 }
 
 // Reads an aggregation: every CPU's part is looked up and they are joined.

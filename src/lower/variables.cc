@@ -34,13 +34,21 @@ void Lowering::store_cell(int cell, Operand value, bool is_number) {
   if (in_callback_ && is_number) b().store(to + 7, 1, reg(b().alu(ir::Alu::Shr, value, imm(56))));
 }
 
+// A difference of two pointers is a number that the verifier knows nothing of, and ours is zero.
+ir::Reg Lowering::plus_unknown_zero(Operand value) {
+  Operand frame = frame_pointer();
+  return b().alu(ir::Alu::Add, value, reg(b().alu(ir::Alu::Sub, frame, frame)));
+}
+
 // Before Linux 6.7 the verifier walks through a loop body once, and takes what it knows of the
 // stack then for true in every round: it would remove the way out of `while ($i < 3)` as dead code.
-// A difference of two pointers is a number it knows nothing of, and ours is zero.
-ir::Reg Lowering::load_cell(Address cell) {
-  Operand frame = frame_pointer();
-  Reg unknown_zero = b().alu(ir::Alu::Sub, frame, frame);
-  return b().alu(ir::Alu::Add, reg(b().load(cell, 8)), reg(unknown_zero));
+ir::Reg Lowering::load_cell(Address cell) { return plus_unknown_zero(reg(b().load(cell, 8))); }
+
+// The verifier looks at a loop anew for all that it may know when it comes there. Where a program
+// has loops it had better know nothing of numbers, or a dozen choices in front of one are too much.
+ir::Operand Lowering::forgotten(const Type& type, Operand value) {
+  bool has_loops = instance_.functions > 1;
+  return has_loops && is_integer(type) ? reg(plus_unknown_zero(value)) : value;
 }
 
 void Lowering::store_variable(int variable, const Value& value) {
@@ -50,7 +58,7 @@ void Lowering::store_variable(int variable, const Value& value) {
   if (home.cell >= 0) return store_cell(home.cell, value.operand, is_integer(type));
   if (home.slot >= 0) return b().store(ir::in_slot(home.slot), 8, value.operand);
   if (home.reg == ir::kNoReg) home.reg = b().new_reg();
-  b().assign(home.reg, value.operand);
+  b().assign(home.reg, forgotten(type, value.operand));
 }
 
 void Lowering::store_variable(int variable, const Expr& value) {
@@ -89,7 +97,7 @@ Value Lowering::load_variable(int variable) {
   if (home.cell >= 0) return scalar(type, reg(b().load(frame_cell(home.cell), 8)));
   if (home.slot >= 0) return scalar(type, reg(b().load(ir::in_slot(home.slot), 8)));
   // A copy: the variable may change before this value is used, as in `$x++ + $x`.
-  return scalar(type, reg(b().move(reg(home.reg))));
+  return scalar(type, forgotten(type, reg(b().move(reg(home.reg)))));
 }
 
 }  // namespace flowtap
