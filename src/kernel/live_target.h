@@ -65,6 +65,7 @@ class LiveTarget : public Target {
                                             uint64_t offset) const override;
   std::optional<uint64_t> user_address(const std::string& path,
                                        uint64_t file_offset) const override;
+  std::optional<uint64_t> user_offset(const std::string& path, uint64_t address) const override;
 
   std::optional<uint64_t> cgroup_id(const std::string& path) const override;
   uint32_t cpus() const override;

@@ -320,6 +320,9 @@ class Expander {
 
   void expand_iter(const ProbeRow& row) {
     if (!expect_parts(row, 1, 2)) return;
+    if (!target_.has(Feature::Btf))
+      return void(error(
+          "iterators are known by the kernel's type information (BTF), which this kernel lacks"));
     std::vector<std::string> known = target_.iterators();
     if (std::find(known.begin(), known.end(), part(1)) == known.end()) {
       Diagnostic& report = error(fmt::format("this kernel has no iterator '{}'", part(1)));
@@ -423,7 +426,8 @@ class Expander {
     point.file_offset = function.file_offset + offset;
   }
 
-  // An ELF virtual address: the function that holds it tells how far the file lies from memory.
+  // An ELF virtual address. Only in a known function can be told whether an instruction begins
+  // there.
   void add_address(const ProbeRow& row, const std::string& path, uint64_t address,
                    const std::vector<UserFunction>& functions) {
     for (const UserFunction& function : functions) {
@@ -431,15 +435,25 @@ class Expander {
                    address < function.address + std::max<uint64_t>(1, function.size);
       if (!holds) continue;
       if (!check_offset(path, function, address - function.address)) return;
-      AttachPoint& point = add(row.kind, fmt::format("{}:{}:{:#x}", row.name, path, address));
-      point.target = path;
-      point.function = function.name;
-      point.address = address;
-      point.has_address = true;
-      point.file_offset = function.file_offset + (address - function.address);
+      uint64_t file_offset = function.file_offset + (address - function.address);
+      add_place(row, path, function.name, address, file_offset);
       return;
     }
-    error(fmt::format("address {:#x} is in no function of '{}'", address, path));
+    std::optional<uint64_t> file_offset = target_.user_offset(path, address);
+    if (file_offset && options_.is_unsafe) return add_place(row, path, "", address, *file_offset);
+    Diagnostic& report =
+        error(fmt::format("address {:#x} is in no function of '{}'", address, path));
+    if (file_offset) report.with_hint("--unsafe attaches anyway");
+  }
+
+  void add_place(const ProbeRow& row, const std::string& path, const std::string& function,
+                 uint64_t address, uint64_t file_offset) {
+    AttachPoint& point = add(row.kind, fmt::format("{}:{}:{:#x}", row.name, path, address));
+    point.target = path;
+    point.function = function;
+    point.address = address;
+    point.has_address = true;
+    point.file_offset = file_offset;
   }
 
   // uprobe:BINARY@FILE:LINE[:COLUMN]: the first statement of that line in each function that has

@@ -43,6 +43,9 @@ class FileTarget : public Target {
   std::optional<uint64_t> user_address(const std::string&, uint64_t) const override {
     return std::nullopt;
   }
+  std::optional<uint64_t> user_offset(const std::string&, uint64_t) const override {
+    return std::nullopt;
+  }
 
   Result<std::vector<std::string>> binaries(std::string_view target) const override;
   Result<std::vector<UserFunction>> user_functions(const std::string& path) const override;

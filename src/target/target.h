@@ -119,9 +119,10 @@ class Target {
   virtual std::optional<uint64_t> instruction_start(const std::string& path,
                                                     const UserFunction& function,
                                                     uint64_t offset) const = 0;
-  // ELF virtual address of a place in the file.
+  // ELF virtual address of a place in the file, and the reverse.
   virtual std::optional<uint64_t> user_address(const std::string& path,
                                                uint64_t file_offset) const = 0;
+  virtual std::optional<uint64_t> user_offset(const std::string& path, uint64_t address) const = 0;
 
   // --- what else the language may ask at compile time
   virtual std::optional<uint64_t> cgroup_id(const std::string& path) const = 0;
