@@ -6,9 +6,10 @@
     -3
 
 A case begins with '=== name'. Then come the script and, each after a line '--- word', any of
-    options   arguments for flowtap, as a shell would split them; a case that lists (-l) needs no script
+    options   arguments for flowtap, as a shell would split them; a case that lists (-l) or checks needs no script
     params    arguments after the script
     env       NAME=value lines
+    inside    a shell text that changes the machine in a mount namespace of its own, and ends with running "$@"
     during    a shell command, run with -c while the script traces
     files     '>> name' lines start files that are put beside the script; the script becomes main.bt
     code      the exit code, 0 when not given

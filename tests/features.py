@@ -15,6 +15,15 @@ def _kprobes():
     return Path("/sys/bus/event_source/devices/kprobe/type").exists()
 
 
+def _is_locked_down():
+    lockdown = Path("/sys/kernel/security/lockdown")
+    return lockdown.exists() and "[confidentiality]" in lockdown.read_text()
+
+
+def _paranoia():
+    return int(Path("/proc/sys/kernel/perf_event_paranoid").read_text())
+
+
 def _kernel_is_at_least(major, minor):
     return tuple(int(n) for n in os.uname().release.split("-")[0].split(".")[:2]) >= (major, minor)
 
@@ -46,6 +55,7 @@ def _hard_links():
 FEATURES = {
     "bpf": (lambda: os.geteuid() == 0, "tracing needs root"),
     "btf": (lambda: Path("/sys/kernel/btf/vmlinux").exists(), "this kernel has no BTF"),
+    "lockdown": (_is_locked_down, "this kernel is not locked down for confidentiality"),
     "kprobe": (_kprobes, "this kernel has no kprobes"),
     "kfunc": (lambda: _kernel_is_at_least(6, 12), "kfuncs in tracepoints need Linux 6.12"),
     "fentry": (lambda: _probe_type("fentry"), "this kernel does not permit fentry"),
@@ -53,11 +63,14 @@ FEATURES = {
     "no_stack_args": (lambda: not _kernel_is_at_least(6, 6), "this kernel takes fentry of more than 6 arguments"),
     "missed_returns": (lambda: _kprobes() and _kernel_is_at_least(6, 7), "counts of missed returns need kprobes and Linux 6.7"),
     "markers": (_python_markers, "python3 was built without markers"),
+    "perfmon": (lambda: _paranoia() <= 2, "this kernel lets nobody but root open perf events"),
+    "strict_perf": (lambda: _paranoia() > 2, "this kernel lets CAP_PERFMON open perf events"),
     "watchpoint": (lambda: Path("/sys/bus/event_source/devices/breakpoint").exists(), "this machine has no watchpoints"),
     "cgroup2": (lambda: Path("/sys/fs/cgroup/cgroup.procs").exists(), "cgroup v2 is not mounted at /sys/fs/cgroup"),
     "x86": (lambda: os.uname().machine == "x86_64", "only instructions of x86-64 are checked"),
     "dummy": (lambda: Path("/sys/module/dummy").exists(), "the module 'dummy' is not loaded"),
     "syscall_stack": (_syscall_stacks, "this kernel gives no kernel stacks at system call tracepoints"),
+    "debugfs": (lambda: "\tdebugfs" in Path("/proc/filesystems").read_text(), "this kernel has no debugfs"),
     "hard_links": (_hard_links, "on an overlay a hard link is another file"),
     "bpffs": (lambda: Path("/sys/fs/bpf").is_mount(), "no BPF file system is mounted at /sys/fs/bpf"),
     "bash": (lambda: shutil.which("bash") is not None, "bash is not installed"),

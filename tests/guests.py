@@ -10,7 +10,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "guest"))
 import kernels
 import machine
 
-PARTS = ["lang", "kernel", "processes"]
+# What each boot of a guest runs: kernel arguments and parts. Lockdown cannot be undone.
+BOOTS = {"": ["lang", "kernel", "processes", "restricted"], "lockdown=confidentiality": ["lockdown"]}
 SLOWER = 10  # how much longer things may take in a guest: its processor is emulated
 TIME_LIMIT = 1500  # seconds; a guest that hangs is a failure
 SUMMARY = re.compile(r"(\d+) passed, (\d+) failed, (\d+) skipped")
@@ -19,15 +20,19 @@ SUMMARY = re.compile(r"(\d+) passed, (\d+) failed, (\d+) skipped")
 class Guest(threading.Thread):
     def __init__(self, root, kernel, case):
         super().__init__()
-        self.kernel, self.text, self.status = kernel, "", None
-        runner = shlex.quote(str(root / "tests" / "run_tests.py"))
-        self.command = f"modprobe dummy; FLOWTAP_GUEST={SLOWER} CASE={shlex.quote(case)} python3 {runner} {' '.join(PARTS)}"
+        self.kernel, self.case = kernel, case
+        self.runner = shlex.quote(str(root / "tests" / "run_tests.py"))
+        self.texts = {}  # by kernel arguments
 
     def run(self):
-        try:
-            self.status = machine.run(self.kernel, self.command, machine.Options(time_limit=TIME_LIMIT), self.take)
-        except Exception as problem:  # of the download, say; nobody would see it in a thread
-            self.text += f"{problem}\n"
+        for arguments, parts in BOOTS.items():
+            self.text = ""
+            command = f"modprobe dummy; FLOWTAP_GUEST={SLOWER} CASE={shlex.quote(self.case)} python3 {self.runner} {' '.join(parts)}"
+            try:
+                machine.run(self.kernel, command, machine.Options(arguments, time_limit=TIME_LIMIT), self.take)
+            except Exception as problem:  # of the download, say; nobody would see it in a thread
+                self.text += f"{problem}\n"
+            self.texts[arguments] = self.text
 
     def take(self, text):
         self.text += text
@@ -42,11 +47,15 @@ def run(root, results, case):
         guest.start()
     for guest in guests:
         guest.join()
-        summary = SUMMARY.search(guest.text.splitlines()[-1]) if guest.text else None
-        if summary:
-            passed, failed, skipped = (int(n) for n in summary.groups())
-            results.passed += passed
-            results.failed += failed
-            results.skipped += skipped
-        else:
-            results.add(f"guest with Linux {guest.kernel}", f"  it gave no results\n  {guest.text[-500:]}")
+        for arguments, text in guest.texts.items():
+            add_results(results, f"guest with Linux {guest.kernel} {arguments}", text)
+
+
+def add_results(results, name, text):
+    summary = SUMMARY.search(text.splitlines()[-1]) if text else None
+    if not summary:
+        return results.add(name, f"  it gave no results\n  {text[-500:]}")
+    passed, failed, skipped = (int(n) for n in summary.groups())
+    results.passed += passed
+    results.failed += failed
+    results.skipped += skipped

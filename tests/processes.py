@@ -132,6 +132,46 @@ def kill_leaves_nothing_behind(flowtap):
     return "" if wait_for(lambda: not left()) else f"left behind: {left()}"
 
 
+def lines_of(path):
+    """None of them when it cannot be read."""
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []
+
+
+def kernel_places():
+    """Functions that the kernel calls somebody in, and events that somebody has named."""
+    lines = lines_of("/sys/kernel/debug/kprobes/list") + lines_of("/sys/kernel/tracing/enabled_functions")
+    events = lines_of("/sys/kernel/tracing/kprobe_events") + lines_of("/sys/kernel/tracing/uprobe_events")
+    return {word.split("+")[0] for line in lines for word in line.split() if re.match(r"(do|vfs)_\w+", word)} | set(events)
+
+
+def kill_leaves_no_function_probe_behind(flowtap):
+    """By every kind that patches code. Functions are those that nobody else is likely to trace."""
+    guarded = Guarded(flowtap)
+    script = f"uprobe:{guarded.path}:take_line {{ @u = count(); }} uretprobe:{guarded.path}:take_line {{ @r = count(); }} usdt:{guarded.path}:line {{ @m = count(); }}"
+    functions = set()
+    if features.has("kprobe"):
+        script += " kprobe:do_mkdirat { @k = count(); } kretprobe:do_rmdir { @e = count(); } kprobe:vfs_mk* { @w[func] = count(); }"
+        functions |= {"do_mkdirat", "do_rmdir", "vfs_mkdir", "vfs_mknod"}
+    if features.has("fentry"):
+        script += " fentry:do_linkat { @f = count(); } fexit:do_linkat { @x = count(); }"
+        functions |= {"do_linkat"}
+    before = kernel_places()
+    running = Running(flowtap, "--no-feature", "kprobe_as_fentry", "-e", script)
+    held, during = objects_of(running.process), kernel_places() - before
+    semaphore = guarded.line()
+    running.process.kill()
+    running.process.wait()
+    if semaphore != 1 or not functions <= during or {kind for kind, _ in held} != {"prog", "map", "link"}:
+        return f"it holds {held} and functions {during}, so nothing is shown"
+    left = lambda: (held & all_objects()) | (kernel_places() - before)
+    is_clean = wait_for(lambda: not left() and guarded.line() == 0)
+    guarded.end()
+    return "" if is_clean else f"left behind: {left()}"
+
+
 def exit_ends_at_once(flowtap):
     """exit() wakes the reader: 20 scripts that end by an event take no 20 poll time-outs."""
     began = time.time()

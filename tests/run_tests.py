@@ -49,6 +49,8 @@ def run_case(case):
             command += ["-c", "/bin/sh -c " + shlex.quote(case.parts["during"].strip())]
         command += script_arguments(case, folder)
         command += shlex.split(case.parts.get("params", ""))
+        if "inside" in case.parts:
+            command = ["unshare", "-m", "sh", "-ec", case.parts["inside"], "sh", *command]
         environment = dict(os.environ, **dict(l.split("=", 1) for l in case.parts.get("env", "").split()))
         try:
             done = subprocess.run(command, capture_output=True, cwd=folder, env=environment, timeout=TIME_LIMIT)
@@ -59,8 +61,8 @@ def run_case(case):
 
 def script_arguments(case, folder):
     if "files" not in case.parts:
-        is_list = case.parts.get("options", "").startswith("-l")
-        return ["-e", case.script] if case.script or not is_list else []
+        needs_none = case.parts.get("options", "").startswith(("-l", "check"))
+        return ["-e", case.script] if case.script or not needs_none else []
     Path(folder, "main.bt").write_text(case.script)
     name = None
     for line in case.parts["files"].split("\n"):
@@ -173,6 +175,16 @@ def part_golden(results):
 
 def part_kernel(results):
     run_cases("kernel", results)
+
+
+def part_restricted(results):
+    run_cases("restricted", results)
+
+
+def part_lockdown(results):
+    if not features.has("lockdown"):
+        return results.add("lockdown", skipped=features.reason("lockdown"))
+    run_cases("lockdown", results)
 
 
 def part_processes(results):

@@ -67,10 +67,10 @@ std::string one_line(const Error& error) {
 }
 
 Verdict try_map(const char* name, bpf_map_type type) {
-  int answer = libbpf_probe_bpf_map_type(type, nullptr);
-  if (answer == 1) return {name, true, {}};
+  if (libbpf_probe_bpf_map_type(type, nullptr) == 1) return {name, true, {}};
+  bool is_permitted = missing_capabilities().empty();  // refusals look all the same
   return {name, false,
-          answer == 0 ? "the kernel does not make such maps" : "cannot be tried without rights"};
+          is_permitted ? "the kernel does not make such maps" : "cannot be tried without rights"};
 }
 
 Verdict try_tracefs() {
@@ -81,7 +81,7 @@ Verdict try_tracefs() {
 
 Verdict try_function_list() {
   Result<Tracefs> tracefs = Tracefs::find();
-  if (!tracefs.ok()) return {"list of functions", false, "there is no tracefs"};
+  if (!tracefs.ok()) return {"list of functions", false, "it is a file in tracefs"};
   Status read = tracefs->traceable_functions([](std::string_view, std::string_view) {});
   if (read.ok()) return {"list of functions", true, {}};
   return {"list of functions", false, one_line(read.error())};

@@ -33,7 +33,7 @@ bool is_return(const AttachPoint& point) {
 }
 
 // What the kernel means by its numbers here is not what they say.
-Error function_error(const AttachRequest& request, int code) {
+Error function_error(const AttachRequest& request, int code, const std::string& hint = "") {
   const std::string& name = request.point.function;
   std::string what = request.what();
   switch (code) {
@@ -52,7 +52,7 @@ Error function_error(const AttachRequest& request, int code) {
       return {fmt::format("{}: '{}' was built without what fentry needs", what, name), 0,
               "trace a function that it calls, or that calls it"};
     case EPERM: return {what, code, permission_hint()};
-    default: return {what, code};
+    default: return {what, code, hint};
   }
 }
 
@@ -76,7 +76,7 @@ Result<Attachment> attach_by_event(const AttachRequest& request) {
     attr.kprobe_func = reinterpret_cast<uint64_t>(point.function.c_str());
     attachment = attach_perf_event(request, attr, anywhere());
   }
-  if (!attachment) return function_error(request, attachment.error().code);
+  if (!attachment) return function_error(request, attachment.error().code, attachment.error().hint);
   return attachment;
 }
 

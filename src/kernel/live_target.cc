@@ -15,10 +15,12 @@
 
 #include "base/text.h"
 #include "kernel/file_bytes.h"
+#include "kernel/kprobe_multi.h"
 #include "kernel/live_features.h"
 #include "kernel/live_types.h"
 #include "kernel/machine.h"
 #include "kernel/tracefs.h"
+#include "kernel/uprobe_multi.h"
 #include "symbols/demangle.h"
 #include "symbols/dwarf.h"
 #include "symbols/elf_file.h"
@@ -216,9 +218,6 @@ bool LiveTarget::has(Feature feature) const {
   const std::vector<Feature>& without = state_->without;
   if (std::find(without.begin(), without.end(), feature) != without.end()) return false;
   const LiveTypes::Source* vmlinux = state_->types.vmlinux();
-  auto has_struct = [&](std::string_view name) {
-    return vmlinux && vmlinux->btf->find(name, BtfKind::Struct) != 0;
-  };
   switch (feature) {
     case Feature::Btf: return vmlinux != nullptr;
     case Feature::Kprobes: return has_perf_source("kprobe");
@@ -229,9 +228,8 @@ bool LiveTarget::has(Feature feature) const {
       if (!state_->has_stack_args)
         state_->has_stack_args = vmlinux && can_attach_to_seven_arguments(*vmlinux->btf);
       return *state_->has_stack_args;
-    // Structs that are compiled in only when the kernel can do it; the functions always exist.
-    case Feature::KprobeMulti: return has_struct("bpf_kprobe_multi_link");
-    case Feature::UprobeMulti: return has_struct("bpf_uprobe_multi_link");
+    case Feature::KprobeMulti: return has_kprobe_multi();
+    case Feature::UprobeMulti: return has_uprobe_multi();
     case Feature::WriteUser: return can_write_user();
     case Feature::OverrideReturn: return can_override_return();
   }

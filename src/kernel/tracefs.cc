@@ -21,7 +21,7 @@ constexpr const char* kPlace = "/sys/kernel/tracing";
 constexpr std::array<const char*, 2> kPlaces = {kPlace, "/sys/kernel/debug/tracing"};
 
 bool is_tracefs(const std::string& directory) {
-  return ::access((directory + "/events").c_str(), F_OK) == 0;
+  return ::eaccess((directory + "/events").c_str(), F_OK) == 0;
 }
 
 // Names come from scripts: they must not leave the events directory.
@@ -60,7 +60,7 @@ Result<Tracefs> Tracefs::find() {
 bool Tracefs::has_event(std::string_view category, std::string_view event) const {
   if (!is_plain(category) || !is_plain(event)) return false;
   // The `id` file is missing for what cannot be attached to, such as ftrace:function.
-  return ::access(fmt::format("{}/events/{}/{}/id", directory_, category, event).c_str(), F_OK) ==
+  return ::eaccess(fmt::format("{}/events/{}/{}/id", directory_, category, event).c_str(), F_OK) ==
          0;
 }
 

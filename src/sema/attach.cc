@@ -320,6 +320,9 @@ class Expander {
 
   void expand_iter(const ProbeRow& row) {
     if (!expect_parts(row, 1, 2)) return;
+    if (!target_.has(Feature::Btf))
+      return void(error(
+          "iterators are known by the kernel's type information (BTF), which this kernel lacks"));
     std::vector<std::string> known = target_.iterators();
     if (std::find(known.begin(), known.end(), part(1)) == known.end()) {
       Diagnostic& report = error(fmt::format("this kernel has no iterator '{}'", part(1)));
@@ -423,24 +426,28 @@ class Expander {
     point.file_offset = function.file_offset + offset;
   }
 
-  // An ELF virtual address.
+  // An ELF virtual address. Only in a known function can be told whether an instruction begins
+  // there.
   void add_address(const ProbeRow& row, const std::string& path, uint64_t address,
                    const std::vector<UserFunction>& functions) {
     std::optional<uint64_t> file_offset = target_.code_offset(path, address);
     if (!file_offset)
       return void(error(fmt::format("'{}' has no code at address {:#x}", path, address)));
-    std::string name;  // stays empty in a file without symbols
-    for (const UserFunction& function : functions) {
-      bool holds = address >= function.address &&
-                   address < function.address + std::max<uint64_t>(1, function.size);
-      if (!holds) continue;
-      if (!check_offset(path, function, address - function.address)) return;
-      name = function.name;
-      break;
+    auto holds = [&](const UserFunction& function) {
+      return address >= function.address &&
+             address < function.address + std::max<uint64_t>(1, function.size);
+    };
+    auto function = std::find_if(functions.begin(), functions.end(), holds);
+    bool is_known = function != functions.end();
+    if (!is_known && !options_.is_unsafe) {
+      error(fmt::format("address {:#x} is in no function of '{}'", address, path))
+          .with_hint("--unsafe attaches anyway");
+      return;
     }
+    if (is_known && !check_offset(path, *function, address - function->address)) return;
     AttachPoint& point = add(row.kind, fmt::format("{}:{}:{:#x}", row.name, path, address));
     point.target = path;
-    point.function = name;
+    point.function = is_known ? function->name : "";
     point.address = address;
     point.has_address = true;
     point.file_offset = *file_offset;
