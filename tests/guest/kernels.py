@@ -36,8 +36,11 @@ def prepare(kernel):
         stamp = folder / "version"
         have = stamp.read_text().strip() if stamp.exists() else ""
         if not have or (wanted and wanted != have):
+            if not wanted:  # a fresh machine has no list of packages
+                output("apt-get", "-qq", "update")
+                wanted = newest(kernel)
             if not wanted:
-                raise RuntimeError(f"apt knows no package '{META_PACKAGES[kernel]}': run apt-get update")
+                raise RuntimeError(f"apt knows no package '{META_PACKAGES[kernel]}'")
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             have = wanted
@@ -63,7 +66,7 @@ def release_of(version):
 
 def newest(kernel):
     """'RELEASE PACKAGE-VERSION' of the kernel behind the meta package; empty when apt has none."""
-    text = output("apt-cache", "depends", META_PACKAGES[kernel])
+    text = output("apt-cache", "depends", META_PACKAGES[kernel], check=False, stderr=subprocess.DEVNULL)
     packages = [line.split()[1] for line in text.splitlines() if "Depends: linux-image-" in line]
     if not packages:
         return ""
@@ -72,8 +75,8 @@ def newest(kernel):
     return f"{packages[0].removeprefix('linux-image-')} {candidates[0]}" if candidates else ""
 
 
-def output(*command, **options):
-    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, **options).stdout
+def output(*command, check=True, **options):
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=check, **options).stdout
 
 
 def unpack(folder, release):
