@@ -137,6 +137,7 @@ class Compiler {
     append(ast.c_definitions, other.c_definitions);
     append(ast.imports, other.imports);
     append(ast.map_decls, other.map_decls);
+    append(ast.tables, other.tables);
     append(ast.macros, other.macros);
     append(ast.probes, other.probes);
   }

@@ -8,6 +8,7 @@
 
 #include "builtins/builtins.h"
 #include "builtins/probes.h"
+#include "types/table.h"
 
 namespace flowtap {
 
@@ -55,6 +56,16 @@ std::string builtin_notes(const Builtin& builtin) {
   return notes;
 }
 
+std::string columns_table() {
+  std::string out =
+      "\n## Columns of tables\n\nThe kinds a `table` declares its columns with. The unit becomes "
+      "part of the name in JSON and "
+      "CSV.\n\n| kind | takes | what is shown | unit |\n|---|---|---|---|\n";
+  for (const ColumnKindRow& row : all_column_kinds())
+    out += fmt::format("| `{}` | {} | {} | {} |\n", row.word, row.takes, cell(row.doc), row.unit);
+  return out;
+}
+
 std::string builtins_page() {
   std::string out =
       "# Builtins and functions\n\n"
@@ -70,7 +81,7 @@ std::string builtins_page() {
     out += fmt::format("| `{}` | {} | {} |\n", cell(builtin.usage), cell(builtin.doc),
                        builtin_notes(builtin));
   }
-  return out;
+  return out + columns_table();
 }
 
 // --- probes -------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@
 #include "cli/script.h"
 #include "cli/trials.h"
 #include "kernel/live_target.h"
+#include "output/csv_writer.h"
 #include "output/json_writer.h"
 #include "output/text_writer.h"
 #include "runtime/child.h"
@@ -251,7 +252,7 @@ class Driver {
       std::optional<std::string> why = try_script(sources_, file, target, how);
       verdicts.push_back({plan.empty() ? "(the script)" : plan, !why, why.value_or("")});
     }
-    put(options_.is_json ? verdicts_json(verdicts, "plan") : verdicts_text(verdicts, "plan"));
+    put(is_json(options_) ? verdicts_json(verdicts, "plan") : verdicts_text(verdicts, "plan"));
     bool works = std::any_of(verdicts.begin(), verdicts.end(),
                              [](const Verdict& verdict) { return verdict.works; });
     return works ? 0 : kExitKernel;
@@ -302,8 +303,10 @@ class Driver {
     Sink kept(-1);  // what tests write waits for their result
     if (options_.mode != Mode::Trace)
       writer = std::make_unique<TextWriter>(kept, kept, values);
-    else if (options_.is_json)
+    else if (options_.format == Format::Json)
       writer = std::make_unique<JsonWriter>(data, values);
+    else if (options_.format == Format::Csv)
+      writer = std::make_unique<CsvWriter>(data, messages, values);
     else
       writer = std::make_unique<TextWriter>(data, messages, values);
 
@@ -348,7 +351,7 @@ class Driver {
                   image,
                   kept,
                   data,
-                  options_.is_json,
+                  is_json(options_),
                   options_.output.empty() && ::isatty(STDOUT_FILENO) == 1};
     Result<int> code = options_.mode == Mode::Test ? run_tests(trials) : run_benchmarks(trials);
     return code.ok() ? *code : report(code.error(), kExitScript);
@@ -406,8 +409,8 @@ int docs(const Options& options) {
 int check_kernel(const Options& options) {
   LiveTarget target;
   std::vector<Verdict> verdicts = check_machine(target);
-  put(options.is_json ? verdicts_json(verdicts, "feature")
-                      : describe_rights() + "\n" + verdicts_text(verdicts, "feature"));
+  put(is_json(options) ? verdicts_json(verdicts, "feature")
+                       : describe_rights() + "\n" + verdicts_text(verdicts, "feature"));
   return 0;
 }
 

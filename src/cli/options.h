@@ -13,6 +13,7 @@ namespace flowtap {
 // What is done with a script: --test and --bench run the probes made for that, and no other.
 enum class Mode { Trace, Test, Bench };
 enum class Buffering { Line, Full, None };
+enum class Format { Text, Json, Csv };
 
 struct Options {
   enum class Action { Run, List, Check, Help, Version, Info, Docs } action = Action::Run;
@@ -26,7 +27,7 @@ struct Options {
   std::optional<std::string> command;
   std::string output;  // -o
   Mode mode = Mode::Trace;
-  bool is_json = false;
+  Format format = Format::Text;
   Buffering buffering = Buffering::Line;
   bool is_quiet = false;
   int verbose = 0;
@@ -41,6 +42,8 @@ struct Options {
   std::vector<std::string> unused_features;  // --no-feature
   std::string target_file;                   // --target: a described machine instead of this one
 };
+
+inline bool is_json(const Options& options) { return options.format == Format::Json; }
 
 // An Error is a usage error: say it and exit with 2.
 Result<Options> parse_options(int argc, char** argv);
