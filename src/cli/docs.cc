@@ -8,6 +8,7 @@
 
 #include "builtins/builtins.h"
 #include "builtins/probes.h"
+#include "cli/tool_text.h"
 #include "types/table.h"
 
 namespace flowtap {
@@ -140,11 +141,20 @@ std::string probes_page() {
 
 }  // namespace
 
-Result<std::string> write_docs(const std::string& subject) {
+Result<std::string> write_docs(const std::string& subject, const std::string& tool) {
   if (subject == "builtins") return builtins_page();
   if (subject == "probes") return probes_page();
+  if (subject == "tools") return tools_page();
+  if (subject == "man") {
+    Result<std::optional<ToolFile>> file = find_tool(tool);
+    if (!file.ok()) return file.error();
+    if (!*file) return Error{fmt::format("there is no tool '{}'", tool)};
+    Result<ToolAbout> about = describe_tool(**file);
+    if (!about.ok()) return about.error();
+    return tool_man_page(*about);
+  }
   return Error{fmt::format("there is no document '{}'", subject), 0,
-               "the documents are builtins and probes"};
+               "the documents are builtins, probes, tools and man NAME"};
 }
 
 }  // namespace flowtap

@@ -21,6 +21,7 @@
 #include "cli/list.h"
 #include "cli/options.h"
 #include "cli/script.h"
+#include "cli/tool_command.h"
 #include "cli/trials.h"
 #include "kernel/live_target.h"
 #include "output/csv_writer.h"
@@ -101,9 +102,11 @@ CompileOptions compile_options(const Options& options, const Child* child,
       static_cast<int64_t>(clock_ns(CLOCK_TAI)) - static_cast<int64_t>(clock_ns(CLOCK_BOOTTIME));
   out.lower.pid_namespace = own_pid_namespace();
   out.parameters = options.parameters;
+  out.added = options.added;
+  out.filter = options.filter;
   out.dump = options.dump;
   out.import = [folder = script.folder](const std::string& path) {
-    return read_import(folder, path);
+    return read_tool_import(folder, path);
   };
   return out;
 }
@@ -400,7 +403,7 @@ int list(const Options& options) {
 }
 
 int docs(const Options& options) {
-  Result<std::string> text = write_docs(options.search);
+  Result<std::string> text = write_docs(options.search, options.script);
   if (!text.ok()) return report(text.error(), kExitUsage);
   put(*text);
   return 0;
@@ -418,9 +421,10 @@ int check_kernel(const Options& options) {
 
 int drive(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);  // a closed pipe ends the script in order, with its maps read
-  Result<Options> options = parse_options(argc, argv);
+  Result<Options> options = parse_command(argc, argv);
   if (!options.ok()) return report(options.error(), kExitUsage);
   switch (options->action) {
+    case Options::Action::Say: put(options->search); return 0;
     case Options::Action::Help: put(help_text()); return 0;
     case Options::Action::Version: put(fmt::format("flowtap v{}\n", FLOWTAP_VERSION)); return 0;
     case Options::Action::Info: put(describe_machine()); return 0;

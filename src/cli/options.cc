@@ -258,6 +258,8 @@ usage: flowtap [options] SCRIPT [parameters] [-- --option=value ...]
        flowtap [options] -e 'script' [parameters]
        flowtap -l [PATTERN]
        flowtap check [SCRIPT]     what this kernel permits, and which plan a script would use
+       flowtap NAME [options]     run a ready tool; flowtap tools lists them
+       flowtap help NAME          what a tool shows; flowtap source NAME prints its script
 
   -e SCRIPT            the script's text; '-' as file name reads standard input
   -l [PATTERN]         list what can be traced; -lv adds the arguments

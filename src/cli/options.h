@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/tool_files.h"
 
 namespace flowtap {
 
@@ -16,13 +17,16 @@ enum class Buffering { Line, Full, None };
 enum class Format { Text, Json, Csv };
 
 struct Options {
-  enum class Action { Run, List, Check, Help, Version, Info, Docs } action = Action::Run;
+  enum class Action { Run, List, Check, Help, Version, Info, Docs, Say } action = Action::Run;
   std::optional<std::string> program;   // -e
   std::string script;                   // file name; "-" for standard input
+  std::optional<ToolFile> tool;         // takes the place of the file
+  std::string added;                    // script text that belongs to the command line
+  std::string filter;                   // expression that every probe must fulfil
   std::vector<std::string> parameters;  // $1, $2...
   std::vector<std::pair<std::string, std::optional<std::string>>>
       named;           // after "--": --name[=value]
-  std::string search;  // -l PATTERN, --docs SUBJECT
+  std::string search;  // -l PATTERN, --docs SUBJECT, the text to say
   std::optional<int> pid;
   std::optional<std::string> command;
   std::string output;  // -o

@@ -180,6 +180,7 @@ bool append_cell(std::string& out, const Row& row, size_t column, const ValueCon
     case ColumnKind::Ms:
     case ColumnKind::Sec: append_duration(out, number, unit_of(about.kind), style); return true;
     case ColumnKind::Hex:
+    case ColumnKind::Pointer:
       fmt::format_to(std::back_inserter(out), "{:#x}", number.bits);
       return false;
     case ColumnKind::Bool: out += number.bits ? "true" : "false"; return true;

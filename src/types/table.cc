@@ -9,7 +9,7 @@
 
 namespace flowtap {
 
-static constexpr std::array<ColumnKindRow, 19> kKinds = {{
+static constexpr std::array<ColumnKindRow, 20> kKinds = {{
     {ColumnKind::Time, "time", "", ColumnValue::Integer, false, 12, "a stamp of the boot clock",
      "wall time of a stamp that `nsecs` gave: `10:16:00.123`; ISO 8601 in UTC in JSON and CSV"},
     {ColumnKind::Ns, "ns", "ns", ColumnValue::Integer, true, 8, "nanoseconds",
@@ -28,7 +28,9 @@ static constexpr std::array<ColumnKindRow, 19> kKinds = {{
     {ColumnKind::Port, "port", "", ColumnValue::Integer, true, 5, "an integer",
      "a port, in the order of the host"},
     {ColumnKind::Hex, "hex", "", ColumnValue::Number, true, 8, "an integer or a pointer",
-     "a number or pointer in hexadecimal: `0x1f`"},
+     "a number in hexadecimal: `0x1f`"},
+    {ColumnKind::Pointer, "pointer", "", ColumnValue::Number, true, 18, "an integer or a pointer",
+     "an address: `0xffff88810893ae40`"},
     {ColumnKind::Bool, "bool", "", ColumnValue::Number, false, 5, "an integer or a pointer",
      "`true` or `false`"},
     {ColumnKind::Errno, "errno", "", ColumnValue::Integer, false, 12, "an integer",

@@ -22,6 +22,7 @@ enum class ColumnKind : uint8_t {
   Pid,
   Port,
   Hex,
+  Pointer,
   Bool,
   Errno,
   TcpState,
