@@ -194,6 +194,12 @@ def part_processes(results):
     processes.run(ROOT, results)
 
 
+def part_tools(results):
+    import tools
+    build("build", "Release")
+    tools.run(ROOT, results)
+
+
 def part_docs(results):
     import documents
     build("build", "Release")

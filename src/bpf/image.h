@@ -10,6 +10,7 @@
 #include "bpf/insn.h"
 #include "source/source.h"
 #include "types/format.h"
+#include "types/table.h"
 #include "types/type.h"
 
 namespace flowtap {
@@ -67,6 +68,7 @@ enum class EventKind : uint8_t {
   Exit,  // args[0] is the exit code
   SkbOutput,
   Unwatch,
+  Row,      // of a table; args are its values
   Process,  // args[0] is a process whose symbols will be asked for: look at it while it lives
 };
 
@@ -78,6 +80,7 @@ struct Event {
   std::vector<Field> args;  // offsets count from the start of the record
   std::string text;         // Time: strftime format; Join: separator
   int map = -1;             // index into Image::maps
+  int table = -1;           // Row: index into Image::tables
   uint32_t size = kRecordHeader;  // whole record
 };
 
@@ -193,6 +196,7 @@ struct Image {
   std::vector<MapDef> maps;
   std::vector<Program> programs;
   std::vector<Event> events;
+  std::vector<Table> tables;
   std::vector<Site> sites;
   std::vector<std::string> strings;  // formats of strftime(), filters of cgroup_path()
   int ringbuf = -1;                  // index into maps

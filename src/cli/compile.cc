@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "bpf/disassemble.h"
 #include "builtins/builtins.h"
+#include "builtins/probes.h"
 #include "codegen/codegen.h"
 #include "lang/c_parser.h"
 #include "lang/expand.h"
@@ -30,17 +31,28 @@ ParseOptions parse_options(uint32_t first_id) {
 
 class Compiler {
  public:
-  Compiler(Sources& sources, const Target& target, const CompileOptions& options,
-           Diagnostics& diagnostics)
-      : sources_(sources), target_(target), options_(options), diagnostics_(diagnostics) {}
+  Compiler(Sources& sources, const CompileOptions& options, Diagnostics& diagnostics)
+      : sources_(sources), options_(options), diagnostics_(diagnostics) {}
 
-  std::optional<Compiled> run(uint32_t file) {
+  Ast parse_whole(uint32_t file) {
+    main_file_ = file;
+    Ast ast = parse_file(file, 1);
+    merge_imports(ast);
+    if (diagnostics_.has_errors()) return ast;
+    CDeclarations declarations = parse_c(ast.c_definitions, predefined(), diagnostics_);
+    expand(ast, declarations.defines, {options_.parameters}, diagnostics_);
+    return ast;
+  }
+
+  std::optional<Compiled> run(uint32_t file, const Target& target) {
     main_file_ = file;
     Ast ast = parse_file(file, 1);
     if (diagnostics_.has_errors()) return std::nullopt;
     keep_plan(ast);
     merge_imports(ast);
     if (diagnostics_.has_errors()) return std::nullopt;
+    add_filter(ast);
+    if (!options_.added.empty()) merge_file(ast, {}, "command line", options_.added);
 
     CDeclarations declarations = parse_c(ast.c_definitions, predefined(), diagnostics_);
     expand(ast, declarations.defines, {options_.parameters}, diagnostics_);
@@ -53,7 +65,7 @@ class Compiler {
       return std::nullopt;
     }
 
-    CheckedProgram checked = check(ast, declarations, target_, options_.check, diagnostics_);
+    CheckedProgram checked = check(ast, declarations, target, options_.check, diagnostics_);
     // From here every expression has a type and no wildcard is left.
     if (diagnostics_.has_errors()) return std::nullopt;
     dump("types", [&] { return print_types(checked); });
@@ -62,7 +74,7 @@ class Compiler {
       return std::nullopt;
     }
 
-    Lowered lowered = lower(checked, target_, options_.lower);
+    Lowered lowered = lower(checked, target, options_.lower);
     for (ir::Program& program : lowered.programs) improve(program);
     // From here the maps, records and sites of the image are final.
     if (!generate_code(lowered)) return std::nullopt;
@@ -84,6 +96,27 @@ class Compiler {
     std::erase_if(ast.probes, [&](const Probe& probe) {
       return probe.plan >= 0 && ast.plans[static_cast<size_t>(probe.plan)].name != options_.plan;
     });
+  }
+
+  // Probes that flowtap runs itself, or a clock, happen in no process that could be chosen.
+  void add_filter(Ast& ast) {
+    if (options_.filter.empty()) return;
+    Span origin{sources_.add("command line", options_.filter), 0, 0};
+    for (Probe& probe : ast.probes) {
+      const ProbeRow* row = find_probe_kind(probe.attach[0].parts[0]);
+      if (!row || row->has(kRunByFlowtap) || row->kind == ProbeKind::Interval) continue;
+      ExprPtr filter = parse_expression(options_.filter, origin, ast.next_id, diagnostics_,
+                                        parse_options(ast.next_id));
+      if (!filter) return;
+      if (!probe.predicate) {
+        probe.predicate = std::move(filter);
+        continue;
+      }
+      Span span = probe.predicate->span;
+      probe.predicate = std::make_unique<Expr>(
+          Expr{ast.next_id++, span,
+               Binary{BinaryOp::And, std::move(filter), std::move(probe.predicate)}});
+    }
   }
 
   void report_no_probe(const Ast& ast) {
@@ -137,6 +170,7 @@ class Compiler {
     append(ast.c_definitions, other.c_definitions);
     append(ast.imports, other.imports);
     append(ast.map_decls, other.map_decls);
+    append(ast.tables, other.tables);
     append(ast.macros, other.macros);
     append(ast.probes, other.probes);
   }
@@ -202,7 +236,6 @@ class Compiler {
 
   Sources& sources_;
   uint32_t main_file_ = 0;
-  const Target& target_;
   const CompileOptions& options_;
   Diagnostics& diagnostics_;
   std::string dumps_;
@@ -220,7 +253,12 @@ std::vector<std::string> plan_names(Sources& sources, uint32_t file) {
 
 std::optional<Compiled> compile(Sources& sources, uint32_t file, const Target& target,
                                 const CompileOptions& options, Diagnostics& diagnostics) {
-  return Compiler(sources, target, options, diagnostics).run(file);
+  return Compiler(sources, options, diagnostics).run(file, target);
+}
+
+Ast parse_whole(Sources& sources, uint32_t file, const CompileOptions& options,
+                Diagnostics& diagnostics) {
+  return Compiler(sources, options, diagnostics).parse_whole(file);
 }
 
 }  // namespace flowtap

@@ -22,6 +22,8 @@ struct CompileOptions {
   bool defines_btf = true;              // #ifdef BPFTRACE_HAVE_BTF
   std::string plan;                     // one of plan_names(); empty when the script has none
   std::vector<std::string> dump;        // stages to print: tokens ast types ir bpf maps
+  std::string added;                    // more script text, from the command line
+  std::string filter;  // an expression that probes of the script must fulfil; empty for none
   // Reads what `import "path"` names; the answer is (file name, text) pairs.
   std::function<Result<std::vector<std::pair<std::string, std::string>>>(const std::string& path)>
       import;
@@ -37,6 +39,10 @@ struct Compiled {
 
 // The plans of a script, in order of preference. Empty when it has none, or cannot be parsed.
 std::vector<std::string> plan_names(Sources& sources, uint32_t file);
+
+// The script with its imports, macros expanded and all plans kept, but not checked.
+Ast parse_whole(Sources& sources, uint32_t file, const CompileOptions& options,
+                Diagnostics& diagnostics);
 
 // Nothing when the script is wrong; diagnostics then say why. Warnings may be there in any case.
 std::optional<Compiled> compile(Sources& sources, uint32_t file, const Target& target,

@@ -8,6 +8,8 @@
 
 #include "builtins/builtins.h"
 #include "builtins/probes.h"
+#include "cli/tool_text.h"
+#include "types/table.h"
 
 namespace flowtap {
 
@@ -55,6 +57,16 @@ std::string builtin_notes(const Builtin& builtin) {
   return notes;
 }
 
+std::string columns_table() {
+  std::string out =
+      "\n## Columns of tables\n\nThe kinds a `table` declares its columns with. The unit becomes "
+      "part of the name in JSON and "
+      "CSV.\n\n| kind | takes | what is shown | unit |\n|---|---|---|---|\n";
+  for (const ColumnKindRow& row : all_column_kinds())
+    out += fmt::format("| `{}` | {} | {} | {} |\n", row.word, row.takes, cell(row.doc), row.unit);
+  return out;
+}
+
 std::string builtins_page() {
   std::string out =
       "# Builtins and functions\n\n"
@@ -70,7 +82,7 @@ std::string builtins_page() {
     out += fmt::format("| `{}` | {} | {} |\n", cell(builtin.usage), cell(builtin.doc),
                        builtin_notes(builtin));
   }
-  return out;
+  return out + columns_table();
 }
 
 // --- probes -------------------------------------------------------------------------------------
@@ -129,11 +141,20 @@ std::string probes_page() {
 
 }  // namespace
 
-Result<std::string> write_docs(const std::string& subject) {
+Result<std::string> write_docs(const std::string& subject, const std::string& tool) {
   if (subject == "builtins") return builtins_page();
   if (subject == "probes") return probes_page();
+  if (subject == "tools") return tools_page();
+  if (subject == "man") {
+    Result<std::optional<ToolFile>> file = find_tool(tool);
+    if (!file.ok()) return file.error();
+    if (!*file) return Error{fmt::format("there is no tool '{}'", tool)};
+    Result<ToolAbout> about = describe_tool(**file);
+    if (!about.ok()) return about.error();
+    return tool_man_page(*about);
+  }
   return Error{fmt::format("there is no document '{}'", subject), 0,
-               "the documents are builtins and probes"};
+               "the documents are builtins, probes, tools and man NAME"};
 }
 
 }  // namespace flowtap

@@ -8,6 +8,6 @@
 namespace flowtap {
 
 // The text of docs/<subject>.md; an Error when there is no such subject.
-Result<std::string> write_docs(const std::string& subject);
+Result<std::string> write_docs(const std::string& subject, const std::string& tool = {});
 
 }  // namespace flowtap

@@ -21,8 +21,10 @@
 #include "cli/list.h"
 #include "cli/options.h"
 #include "cli/script.h"
+#include "cli/tool_command.h"
 #include "cli/trials.h"
 #include "kernel/live_target.h"
+#include "output/csv_writer.h"
 #include "output/json_writer.h"
 #include "output/text_writer.h"
 #include "runtime/child.h"
@@ -100,9 +102,11 @@ CompileOptions compile_options(const Options& options, const Child* child,
       static_cast<int64_t>(clock_ns(CLOCK_TAI)) - static_cast<int64_t>(clock_ns(CLOCK_BOOTTIME));
   out.lower.pid_namespace = own_pid_namespace();
   out.parameters = options.parameters;
+  out.added = options.added;
+  out.filter = options.filter;
   out.dump = options.dump;
   out.import = [folder = script.folder](const std::string& path) {
-    return read_import(folder, path);
+    return read_tool_import(folder, path);
   };
   return out;
 }
@@ -251,7 +255,7 @@ class Driver {
       std::optional<std::string> why = try_script(sources_, file, target, how);
       verdicts.push_back({plan.empty() ? "(the script)" : plan, !why, why.value_or("")});
     }
-    put(options_.is_json ? verdicts_json(verdicts, "plan") : verdicts_text(verdicts, "plan"));
+    put(is_json(options_) ? verdicts_json(verdicts, "plan") : verdicts_text(verdicts, "plan"));
     bool works = std::any_of(verdicts.begin(), verdicts.end(),
                              [](const Verdict& verdict) { return verdict.works; });
     return works ? 0 : kExitKernel;
@@ -302,8 +306,10 @@ class Driver {
     Sink kept(-1);  // what tests write waits for their result
     if (options_.mode != Mode::Trace)
       writer = std::make_unique<TextWriter>(kept, kept, values);
-    else if (options_.is_json)
+    else if (options_.format == Format::Json)
       writer = std::make_unique<JsonWriter>(data, values);
+    else if (options_.format == Format::Csv)
+      writer = std::make_unique<CsvWriter>(data, messages, values);
     else
       writer = std::make_unique<TextWriter>(data, messages, values);
 
@@ -348,7 +354,7 @@ class Driver {
                   image,
                   kept,
                   data,
-                  options_.is_json,
+                  is_json(options_),
                   options_.output.empty() && ::isatty(STDOUT_FILENO) == 1};
     Result<int> code = options_.mode == Mode::Test ? run_tests(trials) : run_benchmarks(trials);
     return code.ok() ? *code : report(code.error(), kExitScript);
@@ -397,7 +403,7 @@ int list(const Options& options) {
 }
 
 int docs(const Options& options) {
-  Result<std::string> text = write_docs(options.search);
+  Result<std::string> text = write_docs(options.search, options.script);
   if (!text.ok()) return report(text.error(), kExitUsage);
   put(*text);
   return 0;
@@ -406,8 +412,8 @@ int docs(const Options& options) {
 int check_kernel(const Options& options) {
   LiveTarget target;
   std::vector<Verdict> verdicts = check_machine(target);
-  put(options.is_json ? verdicts_json(verdicts, "feature")
-                      : describe_rights() + "\n" + verdicts_text(verdicts, "feature"));
+  put(is_json(options) ? verdicts_json(verdicts, "feature")
+                       : describe_rights() + "\n" + verdicts_text(verdicts, "feature"));
   return 0;
 }
 
@@ -415,9 +421,10 @@ int check_kernel(const Options& options) {
 
 int drive(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);  // a closed pipe ends the script in order, with its maps read
-  Result<Options> options = parse_options(argc, argv);
+  Result<Options> options = parse_command(argc, argv);
   if (!options.ok()) return report(options.error(), kExitUsage);
   switch (options->action) {
+    case Options::Action::Say: put(options->search); return 0;
     case Options::Action::Help: put(help_text()); return 0;
     case Options::Action::Version: put(fmt::format("flowtap v{}\n", FLOWTAP_VERSION)); return 0;
     case Options::Action::Info: put(describe_machine()); return 0;

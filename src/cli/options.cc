@@ -90,6 +90,19 @@ Status set_buffering(Options& options, const std::string& text) {
   return Done{};
 }
 
+Status set_format(Options& options, const std::string& text) {
+  if (text == "text")
+    options.format = Format::Text;
+  else if (text == "json")
+    options.format = Format::Json;
+  else if (text == "csv")
+    options.format = Format::Csv;
+  else
+    return Error{fmt::format("there is no output format '{}'", text), 0,
+                 "the formats are text, json and csv"};
+  return Done{};
+}
+
 Status set_pid(Options& options, const std::string& text) {
   std::optional<int64_t> pid = parse_number(text);
   if (!pid || *pid < 1 || *pid > 0x400000)
@@ -141,12 +154,7 @@ Status apply(Options& options, int letter, const std::string& value) {
     case 'p': return set_pid(options, value);
     case 'c': options.command = value; break;
     case 'o': options.output = value; break;
-    case 'f':
-      if (value != "text" && value != "json")
-        return Error{fmt::format("there is no output format '{}'", value), 0,
-                     "the formats are text and json"};
-      options.is_json = value == "json";
-      break;
+    case 'f': return set_format(options, value);
     case 'B': return set_buffering(options, value);
     case 'q': options.is_quiet = true; break;
     case 'k': options.warns = true; break;
@@ -250,12 +258,14 @@ usage: flowtap [options] SCRIPT [parameters] [-- --option=value ...]
        flowtap [options] -e 'script' [parameters]
        flowtap -l [PATTERN]
        flowtap check [SCRIPT]     what this kernel permits, and which plan a script would use
+       flowtap NAME [options]     run a ready tool; flowtap tools lists them
+       flowtap help NAME          what a tool shows; flowtap source NAME prints its script
 
   -e SCRIPT            the script's text; '-' as file name reads standard input
   -l [PATTERN]         list what can be traced; -lv adds the arguments
   -p PID               trace this process only
   -c COMMAND           start a command and trace until it ends
-  -f text|json         output format
+  -f text|json|csv     output format
   -o FILE              write the output to a file
   -B line|full|none    buffering of the output
   -q                   do not say how many probes were attached

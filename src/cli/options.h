@@ -7,26 +7,31 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/tool_files.h"
 
 namespace flowtap {
 
 // What is done with a script: --test and --bench run the probes made for that, and no other.
 enum class Mode { Trace, Test, Bench };
 enum class Buffering { Line, Full, None };
+enum class Format { Text, Json, Csv };
 
 struct Options {
-  enum class Action { Run, List, Check, Help, Version, Info, Docs } action = Action::Run;
+  enum class Action { Run, List, Check, Help, Version, Info, Docs, Say } action = Action::Run;
   std::optional<std::string> program;   // -e
   std::string script;                   // file name; "-" for standard input
+  std::optional<ToolFile> tool;         // takes the place of the file
+  std::string added;                    // script text that belongs to the command line
+  std::string filter;                   // expression that every probe must fulfil
   std::vector<std::string> parameters;  // $1, $2...
   std::vector<std::pair<std::string, std::optional<std::string>>>
       named;           // after "--": --name[=value]
-  std::string search;  // -l PATTERN, --docs SUBJECT
+  std::string search;  // -l PATTERN, --docs SUBJECT, the text to say
   std::optional<int> pid;
   std::optional<std::string> command;
   std::string output;  // -o
   Mode mode = Mode::Trace;
-  bool is_json = false;
+  Format format = Format::Text;
   Buffering buffering = Buffering::Line;
   bool is_quiet = false;
   int verbose = 0;
@@ -41,6 +46,8 @@ struct Options {
   std::vector<std::string> unused_features;  // --no-feature
   std::string target_file;                   // --target: a described machine instead of this one
 };
+
+inline bool is_json(const Options& options) { return options.format == Format::Json; }
 
 // An Error is a usage error: say it and exit with 2.
 Result<Options> parse_options(int argc, char** argv);

@@ -23,6 +23,7 @@ static Result<std::string> read_text(const std::string& path) {
 }
 
 Result<ScriptText> read_script(const Options& options) {
+  if (options.tool) return ScriptText{options.tool->path, options.tool->text, options.tool->folder};
   if (options.program) return ScriptText{"stdin", *options.program, "."};
   bool is_stdin = options.script == "-";
   Result<std::string> text = read_text(is_stdin ? "/dev/stdin" : options.script);
@@ -33,7 +34,7 @@ Result<ScriptText> read_script(const Options& options) {
 }
 
 // Anybody could put a script into such a directory, and flowtap runs as root.
-static Status refuse_world_writable(const std::string& path) {
+Status refuse_world_writable(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) return errno_error(fmt::format("cannot import '{}'", path));
   if (S_ISDIR(info.st_mode) && (info.st_mode & S_IWOTH))

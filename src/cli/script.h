@@ -18,6 +18,9 @@ struct ScriptText {
 
 Result<ScriptText> read_script(const Options& options);
 
+// Anybody could put a script into a directory that everybody may write to.
+Status refuse_world_writable(const std::string& path);
+
 // The files behind `import "path"`: one file, or all scripts of a directory.
 Result<std::vector<std::pair<std::string, std::string>>> read_import(const std::string& folder,
                                                                      const std::string& path);

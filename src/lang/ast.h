@@ -204,10 +204,17 @@ struct Return {
   ExprPtr value;
 };
 
+// emit table(value, ...)
+struct Emit {
+  std::string table;
+  Span table_span;
+  std::vector<ExprPtr> values;
+};
+
 struct Stmt {
   Span span;
   std::variant<ExprStmt, Assign, Let, If, While, Unroll, ForRange, ForMap, Break, Continue, Return,
-               Block>
+               Emit, Block>
       node;
 };
 
@@ -255,6 +262,21 @@ struct MapDecl {  // let @a = lruhash(100);
   uint64_t entries = 0;
 };
 
+struct ColumnDecl {  // us LAT "how long it took";
+  Span span;
+  Span kind_span;
+  std::string kind;
+  std::string enum_name;  // enum skb_drop_reason REASON "..."
+  std::string name;
+  std::string doc;
+};
+
+struct TableDecl {  // table NAME { columns }
+  Span span;
+  std::string name;
+  std::vector<ColumnDecl> columns;
+};
+
 struct ConfigEntry {
   Span span;
   std::string key;
@@ -286,6 +308,7 @@ struct Ast {
   std::vector<ConfigEntry> config;
   std::vector<Import> imports;
   std::vector<MapDecl> map_decls;
+  std::vector<TableDecl> tables;
   std::vector<Macro> macros;
   std::vector<Plan> plans;
   std::vector<Probe> probes;

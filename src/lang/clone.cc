@@ -92,6 +92,7 @@ class Cloner {
   Break copy(const Break& n) { return n; }
   Continue copy(const Continue& n) { return n; }
   Return copy(const Return& n) { return {copy(n.value)}; }
+  Emit copy(const Emit& n) { return {n.table, n.table_span, copy(n.values)}; }
 
  private:
   uint32_t& next_id_;

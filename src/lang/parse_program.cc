@@ -2,7 +2,7 @@
 // Probes are in parse_probe.cc.
 //
 //   program = [shebang] { c_line | c_definition } { config | import }
-//             { probe | plan | macro | map_declaration }
+//             { probe | plan | macro | map_declaration | table }
 
 #include <fmt/format.h>
 
@@ -35,6 +35,7 @@ void Parser::top_level_item() {
   if (at("let")) return map_declaration();
   if (at("macro")) return macro();
   if (at("fn")) return subprogram();
+  if (at_table()) return table();
   if (at("plan") && (peek(1).text == "{" || peek(2).text == "{")) return plan();
   probe();
 }
@@ -218,11 +219,19 @@ void Parser::plan() {
   plan_ = -1;
 }
 
+// The word alone may be the name of a probe.
+bool Parser::at_table() {
+  return at("table") && peek(1).kind == TokenKind::Name && peek(2).text == "{";
+}
+
 void Parser::plan_item() {
   for (std::string_view word : {"macro", "let", "config", "import", "struct", "union", "enum", "#"})
     if (at(word))
       return fail(here(), fmt::format("'{}' cannot stand inside a plan", word),
                   "a plan holds probes; everything else stands outside and serves all plans");
+  if (at_table())
+    return fail(here(), "a table cannot stand inside a plan",
+                "declare it outside: it then serves all plans");
   probe();
 }
 

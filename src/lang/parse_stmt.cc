@@ -98,12 +98,13 @@ bool Parser::control_statement(Block& block, BlockKind kind) {
   return false;
 }
 
-//   simple_statement = ( let | return | "break" | "continue" | assignment | expression ) ";"
+//   simple_statement = ( let | return | emit | "break" | "continue" | assignment | expression ) ";"
 //   The ';' may be left out before '}'.
 void Parser::simple_statement(Block& block, BlockKind kind) {
   uint32_t begin = here().begin;
   if (at("let")) return end_statement(block, let());
   if (at("return")) return end_statement(block, return_statement());
+  if (at("emit") && peek(1).kind == TokenKind::Name) return end_statement(block, emit());
   if (accept("break")) return end_statement(block, {since(begin), Break{}});
   if (accept("continue")) return end_statement(block, {since(begin), Continue{}});
   if (at("_") && peek(1).text == "=") {

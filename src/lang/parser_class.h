@@ -73,7 +73,13 @@ class Parser {
   void plan();
   void plan_item();
   void subprogram();
+  bool at_table();
   void check_order(Span span, std::string_view what);
+
+  // parse_table.cc
+  void table();
+  void column(TableDecl& table);
+  Stmt emit();
 
   // parse_probe.cc
   void probe();

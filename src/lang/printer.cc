@@ -180,14 +180,26 @@ class Printer {
   void node(const Break&) { line("break"); }
   void node(const Continue&) { line("continue"); }
   void node(const Return& n) { tree("return", n.value); }
+  void node(const Emit& n) { tree("emit " + n.table, n.values); }
   void node(const Block& n) { tree("block", n); }
 
+  void table(const TableDecl& table);
   void macro(const Macro& macro);
   void probe(const Probe& probe);
 
   std::string out_;
   int depth_ = 0;
 };
+
+void Printer::table(const TableDecl& table) {
+  line("table " + table.name);
+  depth_++;
+  for (const ColumnDecl& column : table.columns) {
+    std::string of = column.enum_name.empty() ? "" : " " + column.enum_name;
+    line(fmt::format("{}{} {} {}", column.kind, of, column.name, quoted(column.doc)));
+  }
+  depth_--;
+}
 
 void Printer::macro(const Macro& macro) {
   std::vector<std::string> params;
@@ -214,6 +226,7 @@ void Printer::program(const Ast& ast) {
   for (const Import& import : ast.imports) line("import " + quoted(import.path));
   for (const MapDecl& decl : ast.map_decls)
     line(fmt::format("declare {} {} {}", decl.name, decl.type, decl.entries));
+  for (const TableDecl& t : ast.tables) table(t);
   for (const Macro& m : ast.macros) macro(m);
   for (const Probe& p : ast.probes) probe(p);
 }

@@ -69,6 +69,9 @@ void Rewriter::children(Stmt& s) {
                  [&](ForRange& n) { child(n.begin), child(n.end), rewrite(n.body); },
                  [&](ForMap& n) { child(n.map), rewrite(n.body); },
                  [&](Return& n) { child(n.value); },
+                 [&](Emit& n) {
+                   for (ExprPtr& value : n.values) child(value);
+                 },
                  [&](Block& n) { rewrite(n); },
                  [](auto&) {},
              },

@@ -54,6 +54,7 @@ struct Walker {
   void operator()(const Break&) const {}
   void operator()(const Continue&) const {}
   void operator()(const Return& n) const { expr(n.value); }
+  void operator()(const Emit& n) const { exprs(n.values); }
   void operator()(const Block& n) const { block(n); }
 };
 

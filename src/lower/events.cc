@@ -3,6 +3,8 @@
 
 #include <linux/bpf.h>
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/text.h"
 #include "lang/walk.h"
@@ -166,6 +168,17 @@ void Lowering::lower_exit(const Expr& expr, const std::vector<ExprPtr>& args) {
   out_.may_exit = true;
   send({.kind = EventKind::Exit, .span = expr.span}, fields, true);
   lower_return();
+}
+
+void Lowering::lower_emit(const Stmt& stmt, const Emit& emit) {
+  const std::vector<Table>& tables = image_.image().tables;
+  auto table = std::find_if(tables.begin(), tables.end(),
+                            [&](const Table& t) { return t.name == emit.table; });
+  std::vector<const Expr*> fields;
+  for (const ExprPtr& value : emit.values) fields.push_back(value.get());
+  Event event{.kind = EventKind::Row, .span = stmt.span};
+  event.table = static_cast<int>(table - tables.begin());
+  send(std::move(event), fields);
 }
 
 void Lowering::lower_time(const Expr& expr, const std::vector<ExprPtr>& args) {

@@ -21,6 +21,7 @@ ImageBuilder::ImageBuilder(const CheckedProgram& checked, const Target& target,
   // Sized when the number of sites is known.
   image_.site_map =
       add_map({.name = "sites", .type = MapType::Array, .key_size = 4, .max_entries = 1});
+  image_.tables = checked.tables;
   for (const MapInfo& map : checked.maps) add_script_map(map);
   for (size_t i = 0; i < checked.maps.size(); i++) add_local_storage(i);
 }

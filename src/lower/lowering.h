@@ -189,6 +189,7 @@ class Lowering {
   void lower_printf(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
   void lower_print(const Expr& expr, const std::vector<ExprPtr>& args);
   void lower_exit(const Expr& expr, const std::vector<ExprPtr>& args);
+  void lower_emit(const Stmt& stmt, const Emit& emit);
   void lower_time(const Expr& expr, const std::vector<ExprPtr>& args);
   void lower_join(const Expr& expr, const std::vector<ExprPtr>& args);
   void lower_assert(const Expr& expr, const std::vector<ExprPtr>& args);

@@ -29,6 +29,8 @@ void Lowering::lower_stmt(const Stmt& stmt) {
     b().ret(imm(0));
   } else if (auto* n = std::get_if<Return>(&stmt.node)) {
     lower_return(n->value ? lower_scalar(*n->value) : imm(0));
+  } else if (auto* n = std::get_if<Emit>(&stmt.node)) {
+    lower_emit(stmt, *n);
   } else if (auto* n = std::get_if<Block>(&stmt.node)) {
     lower_block(*n);
   }

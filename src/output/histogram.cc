@@ -123,6 +123,22 @@ void append_histogram_json(std::string& out, const Type& type, Bytes bytes, uint
   out += ']';
 }
 
+void append_histogram_csv(std::string& out, const std::string& entry, const Type& type, Bytes bytes,
+                          uint64_t div) {
+  FilledRange filled = filled_range(type, bytes);
+  for (uint32_t i = filled.first; i < filled.end; i++) {
+    BucketRange range = range_of(type, i);
+    bool is_signed = type->kind == Kind::Lhist || range.is_open_low;
+    out.append(entry).append(",");
+    if (!range.is_open_low) append_number(out, {static_cast<uint64_t>(range.low), is_signed});
+    out += ',';
+    if (!range.is_open_high) append_number(out, {range.high - 1, is_signed});
+    out += ',';
+    append_number(out, {count_at(bytes, i) / divisor(type, div), false});
+    out += '\n';
+  }
+}
+
 uint64_t histogram_total(Bytes bytes) {
   uint64_t total = 0;
   for (size_t at = 0; at + 8 <= bytes.size(); at += 8) total += load<uint64_t>(bytes, at);

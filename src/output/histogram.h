@@ -15,6 +15,11 @@ void append_histogram(std::string& out, const Type& type, Bytes bytes, uint64_t 
 // [{"min": 4, "max": 7, "count": 1}], with both ends inclusive and open ends left out.
 void append_histogram_json(std::string& out, const Type& type, Bytes bytes, uint64_t div = 1);
 
+// A line for each bucket: `entry`, then the smallest and the largest value and the count. The ends
+// of open buckets are left empty.
+void append_histogram_csv(std::string& out, const std::string& entry, const Type& type, Bytes bytes,
+                          uint64_t div = 1);
+
 uint64_t histogram_total(Bytes bytes);
 
 }  // namespace flowtap

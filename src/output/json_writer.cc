@@ -74,6 +74,12 @@ void JsonWriter::map(const MapContent& map) {
   sink_.commit();
 }
 
+// Rows have no "type": an object is a row, and its keys say of which table.
+void JsonWriter::row(const Row& row) {
+  append_row_json(sink_.buffer(), row, context_);
+  sink_.commit();
+}
+
 void JsonWriter::errorf(const Place& place, const FormatCall& call) {
   message("errorf", place, call);
 }

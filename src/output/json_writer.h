@@ -20,6 +20,8 @@ class JsonWriter : public Writer {
   void system(std::string_view output) override;
   void value(const Type& type, Bytes bytes) override;
   void map(const MapContent& map) override;
+  void heading(const Table&) override {}
+  void row(const Row& row) override;
   void errorf(const Place& place, const FormatCall& call) override;
   void warnf(const Place& place, const FormatCall& call) override;
 

@@ -43,4 +43,15 @@ void append_stats_json(std::string& out, const Type& type, Bytes bytes, uint64_t
   out += '}';
 }
 
+void append_stats_csv(std::string& out, const std::string& entry, const Type& type, Bytes bytes,
+                      uint64_t div) {
+  Stats stats = stats_of(type, bytes, div);
+  out += entry;
+  for (const Number& number : {stats.count, stats.average, stats.total}) {
+    out += ',';
+    append_number(out, number);
+  }
+  out += '\n';
+}
+
 }  // namespace flowtap

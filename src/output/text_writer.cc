@@ -50,7 +50,18 @@ void TextWriter::value(const Type& type, Bytes bytes) {
 }
 
 void TextWriter::map(const MapContent& map) {
+  if (!map.entries.empty()) tables_.close(data_.buffer());
   append_map(data_.buffer(), map, context_);
+  data_.commit();
+}
+
+void TextWriter::heading(const Table& table) {
+  tables_.heading(data_.buffer(), table);
+  data_.commit();
+}
+
+void TextWriter::row(const Row& row) {
+  tables_.row(data_.buffer(), row, context_);
   data_.commit();
 }
 
@@ -97,7 +108,10 @@ void TextWriter::lost_events(uint64_t count) {
   diagnostics_.flush();
 }
 
-void TextWriter::end_of_events() { data("\n\n"); }
+// The empty lines are bpftrace's; rows are often read by programs, which would stumble over them.
+void TextWriter::end_of_events() {
+  if (!tables_.is_used()) data("\n\n");
+}
 
 void TextWriter::flush() {
   data_.flush();

@@ -3,6 +3,7 @@
 
 #include "output/sink.h"
 #include "output/symbolizer.h"
+#include "output/text_table.h"
 #include "output/writer.h"
 
 namespace flowtap {
@@ -21,6 +22,8 @@ class TextWriter : public Writer {
   void system(std::string_view output) override;
   void value(const Type& type, Bytes bytes) override;
   void map(const MapContent& map) override;
+  void heading(const Table& table) override;
+  void row(const Row& row) override;
   void errorf(const Place& place, const FormatCall& call) override;
   void warnf(const Place& place, const FormatCall& call) override;
 
@@ -39,6 +42,7 @@ class TextWriter : public Writer {
   Sink& data_;
   Sink& diagnostics_;
   ValueContext context_;
+  TextTables tables_;
 };
 
 }  // namespace flowtap

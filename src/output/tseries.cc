@@ -170,4 +170,15 @@ void append_tseries_json(std::string& out, const Type& type, Bytes bytes,
   out += ']';
 }
 
+void append_tseries_csv(std::string& out, const std::string& entry, const Type& type, Bytes bytes,
+                        const ValueContext& context) {
+  for (const Point& point : points_of(type, bytes)) {
+    out.append(entry).append(",");
+    append_label(out, start_of(point.epoch, type, context), "%Y-%m-%dT%H:%M:%S", 9);
+    out += ',';
+    append_number(out, point.value);
+    out += '\n';
+  }
+}
+
 }  // namespace flowtap

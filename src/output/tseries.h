@@ -16,4 +16,8 @@ void append_tseries(std::string& out, const Type& type, Bytes bytes, const Value
 void append_tseries_json(std::string& out, const Type& type, Bytes bytes,
                          const ValueContext& context);
 
+// A line for each interval with data: `entry`, then its start and its value.
+void append_tseries_csv(std::string& out, const std::string& entry, const Type& type, Bytes bytes,
+                        const ValueContext& context);
+
 }  // namespace flowtap

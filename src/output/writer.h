@@ -1,6 +1,6 @@
 #pragma once
 // Writer: everything a running script can say, one method per kind of record. TextWriter writes
-// for people, JsonWriter one object per line; a further format is one more implementation.
+// for people, JsonWriter one object per line, CsvWriter for spreadsheets and databases.
 // Nothing reaches a descriptor before flush(), or until a sink is full.
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "output/map_writer.h"
 #include "output/printf.h"
+#include "output/row.h"
 #include "types/type.h"
 
 namespace flowtap {
@@ -41,6 +42,9 @@ class Writer {
   virtual void system(std::string_view output) = 0;
   virtual void value(const Type& type, Bytes bytes) = 0;
   virtual void map(const MapContent& map) = 0;
+  // The script's only table: its heading may be written before there is a row.
+  virtual void heading(const Table& table) = 0;
+  virtual void row(const Row& row) = 0;
   virtual void errorf(const Place& place, const FormatCall& call) = 0;
   virtual void warnf(const Place& place, const FormatCall& call) = 0;
 

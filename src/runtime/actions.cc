@@ -80,6 +80,9 @@ void Actions::run(const Event& event, Bytes record) {
     case EventKind::PrintValue:
       in_.writer.value(event.args.at(0).type, field_bytes(event.args[0], record));
       break;
+    case EventKind::Row:
+      in_.writer.row({in_.image.tables.at(static_cast<size_t>(event.table)), event.args, record});
+      break;
     case EventKind::PrintMap: print_map(event, record); break;
     case EventKind::ClearMap:
     case EventKind::ZeroMap: change_map(event); break;

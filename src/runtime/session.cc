@@ -213,6 +213,8 @@ Status Session::State::start() {
     if (!resumed) return resumed.error();
   }
   if (!options.quiet) parts.writer.attached_probes(count_probes());
+  // A table that stays empty still says what it would have shown.
+  if (parts.image.tables.size() == 1) parts.writer.heading(parts.image.tables[0]);
   if (std::getenv(kNotifyVariable)) {
     parts.writer.flush();
     std::string line = fmt::format("{}\n", kNotifyVariable);

@@ -17,6 +17,7 @@
 #include "sema/function_probe.h"
 #include "sema/infer.h"
 #include "sema/resolve.h"
+#include "sema/tables.h"
 
 namespace flowtap {
 
@@ -42,6 +43,7 @@ class Checker {
     for (const Probe& probe : ast_.probes) make_instances(probe);
     check_limits();
     check_map_decls();
+    program_.tables = check_tables(ast_, *program_.types, diagnostics_);
     if (diagnostics_.has_errors()) return std::move(program_);
     program_.info.resize(ast_.next_id);
     for (auto& instance : program_.instances)

@@ -89,6 +89,7 @@ struct CheckedProgram {
   std::vector<ExprInfo> info;
   std::vector<VariableInfo> variables;
   std::vector<MapInfo> maps;
+  std::vector<Table> tables;
   std::vector<ScriptOption> options;
   // Per Expr::id: the expression of the script that it is a copy of.
   std::vector<uint32_t> origins;

@@ -106,6 +106,8 @@ void Inferrer::infer_stmt(const Stmt& stmt) {
     if (n->value && !is_integer(infer_value(*n->value)) && !is(info(*n->value).type, Kind::Unknown))
       error(n->value->span,
             fmt::format("a probe returns an integer, found '{}'", type_name(info(*n->value).type)));
+  } else if (auto* n = std::get_if<Emit>(&stmt.node)) {
+    infer_emit(stmt, *n);
   } else if (auto* n = std::get_if<Block>(&stmt.node)) {
     infer_block(*n);
   } else if (loop_depth_ == 0) {

@@ -38,6 +38,8 @@ class Inferrer {
   void infer_for_map(const Stmt& stmt, const ForMap& loop);
   void enter_loop(Span span);
   void infer_unroll(const Unroll& unroll);
+  void infer_emit(const Stmt& stmt, const Emit& emit);
+  void check_cell(const TableDecl& table, size_t number, const Expr& value);
   void infer_condition(const Expr& condition);
   void infer_branches(const Expr& condition, const Block& then, const Block& otherwise,
                       bool is_comptime);

@@ -207,6 +207,7 @@ class Resolver {
   void statement(const Stmt&, const Break&) {}
   void statement(const Stmt&, const Continue&) {}
   void statement(const Stmt&, const Return& n) { expr(n.value); }
+  void statement(const Stmt&, const Emit& n) { exprs(n.values); }
   void statement(const Stmt&, const Block& n) { block(n); }
   void statement(const Stmt&, const If& n) { expr(n.condition), block(n.then), block(n.otherwise); }
   void statement(const Stmt&, const Unroll& n) { expr(n.count), block(n.body); }

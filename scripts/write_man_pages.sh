@@ -1,0 +1,8 @@
+#!/bin/sh
+# Writes a man page for every tool: write_man_pages.sh FLOWTAP DIRECTORY
+set -eu
+flowtap=$1 directory=$2
+mkdir -p "$directory"
+"$flowtap" tools | sed -n 's/^  \([a-z0-9_-]*\) .*/\1/p' | while read -r name; do
+  "$flowtap" --docs man "$name" > "$directory/flowtap-$name.1"
+done

@@ -1,0 +1,209 @@
+// Reading a tool's head and declarations. Way in: describe_tool(). Nothing here asks the machine
+// anything: help is the same everywhere.
+
+#include "cli/tool_about.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "cli/compile.h"
+#include "lang/walk.h"
+
+namespace flowtap {
+
+// --- the head ---------------------------------------------------------------------------------
+namespace {
+
+struct HeadField {
+  std::string_view word;
+  std::string ToolHead::*text;
+};
+constexpr std::array<HeadField, 5> kFields = {{
+    {"LAYER:", &ToolHead::layer},
+    {"OVERHEAD:", &ToolHead::overhead},
+    {"NEEDS:", &ToolHead::needs},
+    {"SEE ALSO:", &ToolHead::see_also},
+    {"EXAMPLE:", &ToolHead::example},
+}};
+
+// The lines of the first comment without their slashes.
+std::vector<std::string> head_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  for (const std::string& line : split(std::string(text), '\n')) {
+    if (line.starts_with("#!") && lines.empty()) continue;
+    if (!line.starts_with("//")) break;
+    lines.push_back(line.substr(line.starts_with("// ") ? 3 : 2));
+  }
+  return lines;
+}
+
+void append_line(std::string& to, std::string_view line, char separator) {
+  if (!to.empty()) to += separator;
+  to += line;
+}
+
+}  // namespace
+
+ToolHead parse_head(std::string_view text) {
+  ToolHead head;
+  std::string* open = nullptr;   // the field that lines go to; null: the description
+  bool begins_paragraph = true;  // of the description
+  for (const std::string& line : head_lines(text)) {
+    if (open == &head.example) {
+      append_line(head.example, line, '\n');
+      continue;
+    }
+    if (head.summary.empty()) {
+      size_t dash = line.find(" - ");
+      if (dash != std::string::npos) head.summary = line.substr(dash + 3);
+      continue;
+    }
+    if (trim(line).empty()) {
+      open = nullptr;
+      begins_paragraph = true;
+      continue;
+    }
+    if (line.starts_with("PROCESS:")) {
+      head.is_about_current = trim(line.substr(8)) == "current";
+      continue;
+    }
+    auto field = std::find_if(kFields.begin(), kFields.end(),
+                              [&](const HeadField& f) { return line.starts_with(f.word); });
+    if (field != kFields.end()) {
+      open = &(head.*(field->text));
+      *open = trim(line.substr(field->word.size()));
+    } else if (open) {
+      append_line(*open, trim(line), ' ');
+    } else {
+      if (begins_paragraph && !head.description.empty()) head.description += "\n\n";
+      if (begins_paragraph)
+        head.description += trim(line);
+      else
+        append_line(head.description, trim(line), ' ');
+      begins_paragraph = false;
+    }
+  }
+  return head;
+}
+
+// --- options ----------------------------------------------------------------------------------
+namespace {
+
+// Options that mean the same in every tool get their words from here.
+struct CommonOption {
+  std::string_view name;
+  char letter;
+  std::string_view word;
+  std::string_view doc;
+};
+constexpr std::array<CommonOption, 13> kCommon = {{
+    {"pid", 'p', "PID", "only this process"},
+    {"comm", 0, "NAME", "only processes of this name"},
+    {"cgroup", 0, "PATH", "only processes of this cgroup"},
+    {"ipv4", '4', "", "only IPv4"},
+    {"ipv6", '6', "", "only IPv6"},
+    {"port", 0, "PORT", "only this port, at either end"},
+    {"lport", 0, "PORT", "only this local port"},
+    {"rport", 0, "PORT", "only this remote port"},
+    {"min-us", 0, "N", "only what took at least so many microseconds"},
+    {"min-ms", 0, "N", "only what took at least so many milliseconds"},
+    {"errors", 0, "", "only what failed"},
+    {"stack", 0, "", "with the kernel stack"},
+    {"duration", 0, "SECONDS", "end after so many seconds"},
+}};
+
+ToolOption common_option(std::string_view name, OptionValue value) {
+  ToolOption option{.name = std::string(name), .value = value};
+  for (const CommonOption& common : kCommon)
+    if (common.name == name) {
+      option.letter = common.letter;
+      option.word = common.word;
+      option.doc = common.doc;
+    }
+  if (option.word.empty() && value != OptionValue::Flag)
+    option.word = value == OptionValue::Number ? "N" : "TEXT";
+  return option;
+}
+
+// Zero and nothing mean "not asked for", which need not be said.
+std::string fallback_text(const Expr& expr) {
+  if (auto* number = std::get_if<IntegerLiteral>(&expr.node))
+    return number->value ? fmt::format("{}", number->value) : "";
+  if (auto* text = std::get_if<StringLiteral>(&expr.node)) return text->value;
+  if (auto* flag = std::get_if<BoolLiteral>(&expr.node)) return flag->value ? "true" : "";
+  return "";
+}
+
+OptionValue value_of(const Expr& fallback) {
+  if (std::holds_alternative<StringLiteral>(fallback.node)) return OptionValue::Text;
+  if (std::holds_alternative<BoolLiteral>(fallback.node)) return OptionValue::Flag;
+  return OptionValue::Number;
+}
+
+void add_option(std::vector<ToolOption>& options, const Expr& expr) {
+  const Call* call = std::get_if<Call>(&expr.node);
+  const Builtin* builtin = call ? find_builtin(call->name) : nullptr;
+  if (!builtin || builtin->id != Fn::Getopt || call->args.empty()) return;
+  const StringLiteral* name = std::get_if<StringLiteral>(&call->args[0]->node);
+  if (!name) return;
+  for (const ToolOption& known : options)
+    if (known.name == name->value) return;
+  bool has_fallback = call->args.size() > 1;
+  ToolOption option =
+      common_option(name->value, has_fallback ? value_of(*call->args[1]) : OptionValue::Flag);
+  if (has_fallback) option.fallback = fallback_text(*call->args[1]);
+  if (call->args.size() > 2)
+    if (auto* doc = std::get_if<StringLiteral>(&call->args[2]->node)) option.doc = doc->value;
+  options.push_back(std::move(option));
+}
+
+// What flowtap does for every tool, unless the script does it itself.
+void add_frame_options(ToolAbout& about) {
+  auto add = [&](const char* name, OptionValue value) {
+    for (const ToolOption& known : about.options)
+      if (known.name == name) return;
+    ToolOption option = common_option(name, value);
+    option.is_of_frame = true;
+    about.options.push_back(std::move(option));
+  };
+  if (about.head.is_about_current) {
+    add("pid", OptionValue::Number);
+    add("comm", OptionValue::Text);
+    add("cgroup", OptionValue::Text);
+  }
+  add("duration", OptionValue::Number);
+}
+
+}  // namespace
+
+Result<ToolAbout> describe_tool(const ToolFile& tool) {
+  Sources sources;
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.import = [&](const std::string& path) { return read_tool_import(tool.folder, path); };
+  Ast ast = parse_whole(sources, sources.add(tool.path, tool.text), options, diagnostics);
+  if (diagnostics.has_errors())
+    return Error{fmt::format("the tool '{}' is wrong", tool.name), 0,
+                 fmt::format("flowtap {} shows all mistakes", tool.path)};
+  ToolAbout about{.name = tool.name, .head = parse_head(tool.text)};
+  for (const Plan& plan : ast.plans) about.plans.push_back(plan.name);
+  for (const TableDecl& decl : ast.tables) {
+    Table table{.name = decl.name};
+    for (const ColumnDecl& column : decl.columns)
+      if (const ColumnKindRow* kind = find_column_kind(column.kind))
+        table.columns.push_back(make_column(column.name, kind->kind, column.doc));
+    about.tables.push_back(std::move(table));
+  }
+  ExprVisitor look = [&](const Expr& expr) { add_option(about.options, expr); };
+  for (const Probe& probe : ast.probes) {
+    if (probe.predicate) for_each_expr(*probe.predicate, look);
+    for_each_expr(probe.body, look);
+  }
+  add_frame_options(about);
+  return about;
+}
+
+}  // namespace flowtap

@@ -1,0 +1,245 @@
+// A tool's command line becomes the command line of its script: flowtap's own options go to
+// parse_options(), the tool's are what its getopt() calls ask for, and those of the frame become
+// code that is compiled with the script. Way in: parse_command().
+
+#include "cli/tool_command.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+
+#include "base/text.h"
+#include "cli/tool_about.h"
+#include "cli/tool_text.h"
+
+namespace flowtap {
+
+namespace {
+
+// Options of flowtap that make sense with a tool.
+struct OwnOption {
+  std::string_view word;
+  bool has_value;
+};
+constexpr std::array<OwnOption, 17> kOwn = {{{"-f", true},
+                                             {"--format", true},
+                                             {"-o", true},
+                                             {"--output", true},
+                                             {"-B", true},
+                                             {"-c", true},
+                                             {"--cmd", true},
+                                             {"-d", true},
+                                             {"--plan", true},
+                                             {"--no-feature", true},
+                                             {"-v", false},
+                                             {"-q", false},
+                                             {"-k", false},
+                                             {"--stats", false},
+                                             {"--dry-run", false},
+                                             {"--no-warnings", false},
+                                             {"--verbose", false}}};
+
+// How many words an option of flowtap itself takes, 2 when its value stands apart; 0 for any other
+// word.
+size_t own_length(std::string_view word) {
+  std::string_view bare = word.substr(0, word.find('='));
+  for (const OwnOption& own : kOwn) {
+    if (word == own.word) return own.has_value ? 2 : 1;
+    bool is_letter = !own.word.starts_with("--");
+    if (own.has_value && (is_letter ? word.starts_with(own.word) : bare == own.word)) return 1;
+  }
+  return 0;
+}
+
+Options say(std::string text) {
+  Options options;
+  options.action = Options::Action::Say;
+  options.search = std::move(text);
+  return options;
+}
+
+Error no_such_tool(const std::string& name) {
+  std::vector<std::string> names;
+  for (const ToolFile& tool : all_tools()) names.push_back(tool.name);
+  std::optional<std::string> near = nearest(name, names);
+  return Error{fmt::format("there is no tool '{}'", name), 0,
+               near ? fmt::format("did you mean '{}'?", *near) : "flowtap tools lists them all"};
+}
+
+Result<ToolFile> need_tool(const std::string& name) {
+  Result<std::optional<ToolFile>> tool = find_tool(name);
+  if (!tool.ok()) return tool.error();
+  if (!*tool) return no_such_tool(name);
+  return **tool;
+}
+
+class ToolLine {
+ public:
+  ToolLine(const ToolFile& tool, const ToolAbout& about, std::vector<std::string> words)
+      : tool_(tool), about_(about), words_(words.begin(), words.end()) {}
+
+  Result<Options> parse() {
+    while (!words_.empty()) {
+      std::string word = take();
+      if (word == "-h" || word == "--help") return say(tool_help(about_));
+      if (Status status = take_option(word); !status.ok()) return status.error();
+    }
+    own_.push_back(tool_.name);
+    std::vector<char*> argv;
+    for (std::string& word : own_) argv.push_back(word.data());
+    Result<Options> options = parse_options(static_cast<int>(argv.size()), argv.data());
+    if (!options.ok()) return options.error();
+    options->tool = tool_;
+    options->named = std::move(named_);
+    options->pid = pid_;
+    options->added = std::move(added_);
+    options->filter = std::move(filter_);
+    options->is_quiet = options->verbose == 0;
+    return options;
+  }
+
+ private:
+  std::string take() {
+    std::string word = std::move(words_.front());
+    words_.pop_front();
+    return word;
+  }
+
+  // --name, --name=value, -x, -xvalue: the option and the value that is stuck to it.
+  const ToolOption* find(const std::string& word, std::optional<std::string>& value) const {
+    bool is_long = word.starts_with("--");
+    size_t equal = is_long ? word.find('=') : std::string::npos;
+    std::string name =
+        is_long ? word.substr(2, equal == std::string::npos ? equal : equal - 2) : "";
+    if (equal != std::string::npos) value = word.substr(equal + 1);
+    bool is_letter = !is_long && word.size() >= 2 && word[0] == '-';
+    for (const ToolOption& option : about_.options) {
+      if (is_long && option.name == name) return &option;
+      if (!is_letter || !option.letter || word[1] != option.letter) continue;
+      if (word.size() > 2) value = word.substr(2);
+      return &option;
+    }
+    return nullptr;
+  }
+
+  Status take_option(const std::string& word) {
+    std::optional<std::string> value;
+    if (const ToolOption* option = find(word, value)) {
+      bool needs_value = option->value != OptionValue::Flag;
+      if (needs_value && !value) {
+        if (words_.empty())
+          return Error{fmt::format("option '{}' of {} needs a value", word, tool_.name)};
+        value = take();
+      }
+      if (option->is_of_frame) return take_frame_option(*option, *value);
+      named_.emplace_back(option->name, std::move(value));
+      return Done{};
+    }
+    size_t length = own_length(word);
+    if (length == 0) return unknown(word);
+    own_.push_back(word);
+    if (length == 2 && !words_.empty()) own_.push_back(take());
+    return Done{};
+  }
+
+  Error unknown(const std::string& word) const {
+    if (!word.starts_with("-"))
+      return Error{fmt::format("{} takes options only, found '{}'", tool_.name, word), 0,
+                   fmt::format("flowtap help {} shows them", tool_.name)};
+    std::vector<std::string> names;
+    for (const ToolOption& option : about_.options) names.push_back("--" + option.name);
+    std::optional<std::string> near = nearest(word.substr(0, word.find('=')), names);
+    return Error{fmt::format("{} has no option '{}'", tool_.name, word), 0,
+                 near ? fmt::format("did you mean '{}'?", *near)
+                      : fmt::format("flowtap help {} shows its options", tool_.name)};
+  }
+
+  Status take_frame_option(const ToolOption& option, const std::string& value) {
+    if (option.value == OptionValue::Number) {
+      std::optional<int64_t> number = parse_number(value);
+      if (!number || *number < 1)
+        return Error{fmt::format("--{} takes a positive number, found '{}'", option.name, value)};
+      if (option.name == "pid")
+        pid_ = static_cast<int>(*number);
+      else
+        added_ += fmt::format("interval:s:{} {{ exit(); }}\n", *number);
+      return Done{};
+    }
+    if (value.find_first_of("\"\\\n") != std::string::npos)
+      return Error{fmt::format("--{} cannot take '{}'", option.name, value)};
+    if (!filter_.empty()) filter_ += " && ";
+    filter_ += option.name == "comm" ? fmt::format("comm == \"{}\"", value)
+                                     : fmt::format("cgroup == cgroupid(\"{}\")", value);
+    return Done{};
+  }
+
+  const ToolFile& tool_;
+  const ToolAbout& about_;
+  std::deque<std::string> words_;
+  std::vector<std::string> own_ = {"flowtap"};
+  std::vector<std::pair<std::string, std::optional<std::string>>> named_;
+  std::optional<int> pid_;
+  std::string added_;
+  std::string filter_;
+};
+
+bool is_file(const std::string& name) {
+  struct stat info;
+  return ::stat(name.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+// `flowtap check tcplife`: the script is a tool after all.
+Result<Options> with_tool(Options options) {
+  bool may_be_tool =
+      options.action == Options::Action::Run || options.action == Options::Action::Check;
+  if (!may_be_tool || options.program || options.script.empty() || is_file(options.script))
+    return options;
+  Result<std::optional<ToolFile>> tool = find_tool(options.script);
+  if (!tool.ok()) return tool.error();
+  options.tool = std::move(*tool);
+  bool is_word = options.script.find_first_of("./") == std::string::npos && options.script != "-";
+  if (!options.tool && is_word) {
+    Error error = no_such_tool(options.script);
+    error.what = fmt::format("there is neither a file nor a tool '{}'", options.script);
+    return error;
+  }
+  if (options.tool) options.is_quiet |= options.verbose == 0;
+  return options;
+}
+
+}  // namespace
+
+Result<Options> parse_command(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  size_t at = 0;  // of the first word that is no option: -f json tcplife
+  while (at < words.size() && own_length(words[at])) at += own_length(words[at]);
+  if (at >= words.size()) return parse_options(argc, argv);
+  const std::string first = words[at];
+  std::vector<std::string> rest(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
+  if (first == "tools" && rest.empty()) return say(tools_list());
+  if (first == "help" && rest.empty()) return say(help_text());
+  if ((first == "help" || first == "source") && rest.size() == 1) {
+    Result<ToolFile> tool = need_tool(rest[0]);
+    if (!tool.ok()) return tool.error();
+    if (first == "source") return say(tool->text);
+    Result<ToolAbout> about = describe_tool(*tool);
+    if (!about.ok()) return about.error();
+    return say(tool_help(*about));
+  }
+  Result<std::optional<ToolFile>> tool = find_tool(first);
+  if (!tool.ok()) return tool.error();
+  if (*tool) {
+    Result<ToolAbout> about = describe_tool(**tool);
+    if (!about.ok()) return about.error();
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(at));
+    return ToolLine(**tool, *about, std::move(words)).parse();
+  }
+  Result<Options> options = parse_options(argc, argv);
+  if (!options.ok()) return options.error();
+  return with_tool(std::move(*options));
+}
+
+}  // namespace flowtap

@@ -1,0 +1,107 @@
+// Finding tools; see tool_files.h.
+
+#include "cli/tool_files.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include "base/text.h"
+#include "cli/script.h"
+
+namespace flowtap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct EmbeddedFile {
+  std::string_view name;  // "tcplife.bt", "lib/tcp.bt"
+  std::string_view text;
+};
+#include "embedded_tools.h"
+
+const EmbeddedFile* find_embedded(std::string_view name) {
+  for (const EmbeddedFile& file : kEmbeddedFiles)
+    if (file.name == name) return &file;
+  return nullptr;
+}
+
+std::string embedded_path(const EmbeddedFile& file) { return "tools/" + std::string(file.name); }
+
+ToolFile embedded_tool(const EmbeddedFile& file) {
+  return {.name = fs::path(file.name).stem().string(),
+          .path = embedded_path(file),
+          .text = std::string(file.text),
+          .folder = ""};
+}
+
+bool is_tool_name(const std::string& name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+bool is_library(const EmbeddedFile& file) { return file.name.find('/') != std::string_view::npos; }
+
+}  // namespace
+
+std::vector<std::string> tool_directories() {
+  std::vector<std::string> directories;
+  if (const char* own = std::getenv("FLOWTAP_TOOLS"))
+    for (const std::string& directory : split(own, ':'))
+      if (!directory.empty()) directories.push_back(directory);
+  if (const char* home = std::getenv("HOME"); home && *home)
+    directories.push_back(std::string(home) + "/.config/flowtap/tools");
+  return directories;
+}
+
+Result<std::optional<ToolFile>> find_tool(const std::string& name) {
+  if (!is_tool_name(name)) return std::optional<ToolFile>();
+  for (const std::string& directory : tool_directories()) {
+    std::string path = directory + "/" + name + ".bt";
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) continue;
+    if (Status status = refuse_world_writable(directory); !status.ok()) return status.error();
+    std::optional<std::string> text = read_file(path);
+    if (!text) return errno_error(fmt::format("cannot read '{}'", path));
+    return std::optional<ToolFile>({name, path, std::move(*text), directory});
+  }
+  const EmbeddedFile* file = find_embedded(name + ".bt");
+  if (!file) return std::optional<ToolFile>();
+  return std::optional<ToolFile>(embedded_tool(*file));
+}
+
+std::vector<ToolFile> all_tools() {
+  std::vector<std::string> names;
+  for (const std::string& directory : tool_directories()) {
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
+      if (entry.path().extension() == ".bt") names.push_back(entry.path().stem().string());
+  }
+  for (const EmbeddedFile& file : kEmbeddedFiles)
+    if (!is_library(file)) names.push_back(fs::path(file.name).stem().string());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::vector<ToolFile> tools;
+  for (const std::string& name : names)
+    if (Result<std::optional<ToolFile>> tool = find_tool(name); tool.ok() && *tool)
+      tools.push_back(std::move(**tool));
+  return tools;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> read_tool_import(const std::string& folder,
+                                                                          const std::string& path) {
+  std::error_code error;
+  bool is_beside = !folder.empty() && fs::exists(fs::path(folder) / path, error);
+  const EmbeddedFile* file = is_beside ? nullptr : find_embedded(path);
+  if (!file) return read_import(folder.empty() ? "." : folder, path);
+  return std::vector<std::pair<std::string, std::string>>{
+      {embedded_path(*file), std::string(file->text)}};
+}
+
+}  // namespace flowtap

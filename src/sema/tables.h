@@ -1,0 +1,16 @@
+#pragma once
+// Declared tables: kinds and names of their columns.
+
+#include <vector>
+
+#include "lang/ast.h"
+#include "sema/script_types.h"
+#include "source/diagnostics.h"
+#include "types/table.h"
+
+namespace flowtap {
+
+// In the order of Ast::tables.
+std::vector<Table> check_tables(const Ast& ast, const ScriptTypes& types, Diagnostics& diagnostics);
+
+}  // namespace flowtap
