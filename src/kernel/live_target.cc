@@ -169,7 +169,7 @@ Result<FunctionSignature> LiveTarget::raw_tracepoint(std::string_view event) con
 std::vector<std::string> LiveTarget::kernel_functions(std::string_view module,
                                                       std::string_view function) const {
   std::vector<std::string> names;
-  if (!has_glob(function)) {
+  if (!has_glob(function) && !has_glob(module)) {
     Result<FunctionSignature> found = kernel_function(module, function);
     if (found)
       return {fmt::format("{}:{}", found->module.empty() ? "vmlinux" : found->module, function)};
