@@ -58,6 +58,7 @@ FEATURES = {
     "lockdown": (_is_locked_down, "this kernel is not locked down for confidentiality"),
     "kprobe": (_kprobes, "this kernel has no kprobes"),
     "kfunc": (lambda: _kernel_is_at_least(6, 12), "kfuncs in tracepoints need Linux 6.12"),
+    "kprobe_multi": (lambda: _probe_type("kprobe.multi"), "this kernel has no kprobe.multi"),
     "fentry": (lambda: _probe_type("fentry"), "this kernel does not permit fentry"),
     "stack_args": (lambda: _kernel_is_at_least(6, 6), "fentry of more than 6 arguments needs Linux 6.6"),
     "no_stack_args": (lambda: not _kernel_is_at_least(6, 6), "this kernel takes fentry of more than 6 arguments"),
