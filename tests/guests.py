@@ -12,6 +12,7 @@ import machine
 
 # What each boot of a guest runs: kernel arguments and parts. Lockdown cannot be undone.
 BOOTS = {"": ["lang", "kernel", "processes", "restricted"], "lockdown=confidentiality": ["lockdown"]}
+MODULES = "dummy veth nvme ext4 btrfs"  # that cases trace
 SLOWER = 10  # how much longer things may take in a guest: its processor is emulated
 TIME_LIMIT = 1500  # seconds; a guest that hangs is a failure
 SUMMARY = re.compile(r"(\d+) passed, (\d+) failed, (\d+) skipped")
@@ -27,9 +28,9 @@ class Guest(threading.Thread):
     def run(self):
         for arguments, parts in BOOTS.items():
             self.text = ""
-            command = f"modprobe dummy; FLOWTAP_GUEST={SLOWER} CASE={shlex.quote(self.case)} python3 {self.runner} {' '.join(parts)}"
+            command = f"modprobe -a {MODULES}; FLOWTAP_GUEST={SLOWER} CASE={shlex.quote(self.case)} python3 {self.runner} {' '.join(parts)}"
             try:
-                machine.run(self.kernel, command, machine.Options(arguments, time_limit=TIME_LIMIT), self.take)
+                machine.run(self.kernel, command, machine.Options(arguments, time_limit=TIME_LIMIT, disks=True), self.take)
             except Exception as problem:  # of the download, say; nobody would see it in a thread
                 self.text += f"{problem}\n"
             self.texts[arguments] = self.text

@@ -216,18 +216,74 @@ def wildcard_of_hundreds_comes_and_goes_quickly(flowtap):
     return "" if took < limit and running.process.returncode == 0 else f"it took {took:.1f} s"
 
 
-def missed_returns_are_counted(flowtap):
-    """More calls at once than a return probe has room for: those seen and those missed are all."""
-    if not features.has("missed_returns"):
-        return Skipped(features.reason("missed_returns"))
+def count_sleepers(flowtap, attach_points):
+    """What is wrong with what a script counts of 31 calls that all last at the same time."""
     # fexit would miss none.
-    running = Running(flowtap, "--no-feature", "kprobe_as_fentry", "-e", 'kretprobe:hrtimer_nanosleep /comm == "sleep"/ { @ = count(); }')
+    running = Running(flowtap, "--no-feature", "kprobe_as_fentry", "-e", f'{attach_points} /comm == "sleep"/ {{ @ = count(); }}')
     sleepers = [subprocess.Popen(["sleep", "8"]) for _ in range(31)]
     for sleeper in sleepers:
         sleeper.wait()
     out, err = running.stop()
-    seen, missed = re.search(r"@: (\d+)", out), re.search(r"(\d+) events of 'kretprobe:hrtimer_nanosleep' missed", err)
+    seen, missed = re.search(r"@: (\d+)", out), re.search(r"(\d+) events of 'kretprobe:.*' missed", err)
     return "" if seen and missed and int(seen[1]) + int(missed[1]) == 31 else out + err
+
+
+def missed_returns_are_counted(flowtap):
+    """More calls at once than a return probe has room for: those seen and those missed are all."""
+    if not features.has("missed_returns"):
+        return Skipped(features.reason("missed_returns"))
+    return count_sleepers(flowtap, "kretprobe:hrtimer_nanosleep")
+
+
+def missed_returns_of_a_wildcard_are_counted(flowtap):
+    """The same by one link for several functions, which has its own room and its own counter."""
+    if not features.has("missed_returns"):
+        return Skipped(features.reason("missed_returns"))
+    return count_sleepers(flowtap, "kretprobe:hrtimer_nanosleep,kretprobe:do_mkdirat")
+
+
+def links_of(flowtap, *arguments):
+    """How many links a script holds."""
+    running = Running(flowtap, *arguments)
+    links = {number for kind, number in objects_of(running.process) if kind == "link"}
+    running.stop()
+    return len(links)
+
+
+def unused_features_are_not_used(flowtap):
+    """One link holds a wildcard where the kernel can do that, and one for each function when told not to."""
+    info = subprocess.run([flowtap, "--info"], capture_output=True, text=True).stdout
+    path = str(Path(flowtap).parent / "programs" / "traced")
+    scripts = {"uprobe": f"uprobe:{path}:*_* {{ @[func] = count(); }}", "kprobe": "kprobe:vfs_r* { @[func] = count(); }"}
+    usable = [kind for kind in scripts if f"{kind}.multi: yes" in info]
+    for kind in usable:
+        common = ["--no-feature", "kprobe_as_fentry", "-e", scripts[kind]]
+        one, many = links_of(flowtap, *common), links_of(flowtap, "--no-feature", f"{kind}_multi", *common)
+        if not one == 1 < many:
+            return f"{kind}: {one} links, and {many} with --no-feature {kind}_multi"
+    return "" if usable else Skipped("this kernel attaches one function at a time")
+
+
+def refused_function_leaves_the_others_together(flowtap):
+    info = subprocess.run([flowtap, "--info"], capture_output=True, text=True).stdout
+    if "kprobe.multi: yes" not in info:
+        return Skipped("this kernel attaches one function at a time")
+    script = "config = { missing_probes = ignore } kprobe:tcp_*,kprobe:no_such_function { @[func] = count(); }"
+    links = links_of(flowtap, "--no-feature", "kprobe_as_fentry", "-e", script)
+    return "" if 1 <= links <= 20 else f"{links} links for the functions of TCP"
+
+
+def watchpoint_on_kernel_memory_fires(flowtap):
+    """sysctl kernel.panic is a variable of the kernel's: setting it to what it is writes to it."""
+    found = re.search(r"^([0-9a-f]+) . panic_timeout$", Path("/proc/kallsyms").read_text(), re.M)
+    if not features.has("watchpoint") or not found:
+        return Skipped("this kernel has no watchpoints, or hides its variables")
+    running = Running(flowtap, "-e", f"watchpoint:0x{found[1]}:4:w /pid == {os.getpid()}/ {{ @ = count(); }}")
+    panic = Path("/proc/sys/kernel/panic")
+    for _ in range(3):
+        panic.write_text(panic.read_text())
+    out, err = running.stop()
+    return "" if "@: 3" in out else out + err
 
 
 def standard_input_is_a_script(flowtap):

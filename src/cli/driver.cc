@@ -360,12 +360,19 @@ class Driver {
     return code.ok() ? *code : report(code.error(), kExitScript);
   }
 
+  bool leaves_unused(std::string_view feature) const {
+    const std::vector<std::string>& names = options_.unused_features;
+    return std::find(names.begin(), names.end(), feature) != names.end();
+  }
+
   RunOptions run_options(const Compiled& compiled, Child* child) const {
     RunOptions run;
     run.pid = options_.pid;
     run.child = child;
     run.load.license = compiled.config.license;
     run.load.log_size = compiled.config.log_size;
+    run.load.uses_kprobe_multi = !leaves_unused("kprobe_multi");
+    run.load.uses_uprobe_multi = !leaves_unused("uprobe_multi");
     run.max_cat_bytes = compiled.config.max_cat_bytes;
     run.print_maps_on_exit = compiled.config.print_maps_on_exit;
     run.quiet = options_.is_quiet;

@@ -89,6 +89,19 @@ bool can_attach_to_seven_arguments(const Btf& vmlinux) {
       .valid();
 }
 
+bool can_read_kernel() {
+  const bpf_insn program[] = {
+      {.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_10},
+      {.code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_1, .imm = -8},
+      set(BPF_REG_2, 8),
+      set(BPF_REG_3, 0),
+      call(BPF_FUNC_probe_read_kernel),
+      set(BPF_REG_0, 0),
+      kExit,
+  };
+  return can_load({.type = BPF_PROG_TYPE_KPROBE, .insns = program});
+}
+
 bool can_write_user() {
   const bpf_insn program[] = {
       {.code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_10, .off = -8},

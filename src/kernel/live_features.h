@@ -17,6 +17,9 @@ bool can_load_fentry(const Btf& vmlinux);
 // has been able to since 6.6.
 bool can_attach_to_seven_arguments(const Btf& vmlinux);
 
+// Whether programs may read kernel memory.
+bool can_read_kernel();
+
 // Whether programs may write to user memory, and make a function return early.
 bool can_write_user();
 bool can_override_return();

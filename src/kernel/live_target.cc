@@ -37,7 +37,7 @@ struct LiveTarget::State {
   LiveTypes types;
   std::string tracefs_directory;
   std::optional<Result<Tracefs>> tracefs;  // set once looked for
-  std::optional<bool> has_fentry, has_stack_args;
+  std::optional<bool> has_fentry, has_stack_args, has_kernel_reads;
   std::vector<Feature> without;
   std::optional<pid_t> pid;
   KernelSymbols symbols = KernelSymbols();
@@ -169,7 +169,7 @@ Result<FunctionSignature> LiveTarget::raw_tracepoint(std::string_view event) con
 std::vector<std::string> LiveTarget::kernel_functions(std::string_view module,
                                                       std::string_view function) const {
   std::vector<std::string> names;
-  if (!has_glob(function)) {
+  if (!has_glob(function) && !has_glob(module)) {
     Result<FunctionSignature> found = kernel_function(module, function);
     if (found)
       return {fmt::format("{}:{}", found->module.empty() ? "vmlinux" : found->module, function)};
@@ -230,6 +230,9 @@ bool LiveTarget::has(Feature feature) const {
       return *state_->has_stack_args;
     case Feature::KprobeMulti: return has_kprobe_multi();
     case Feature::UprobeMulti: return has_uprobe_multi();
+    case Feature::KernelReads:
+      if (!state_->has_kernel_reads) state_->has_kernel_reads = can_read_kernel();
+      return *state_->has_kernel_reads;
     case Feature::WriteUser: return can_write_user();
     case Feature::OverrideReturn: return can_override_return();
   }

@@ -137,6 +137,12 @@ TEST_F(MadeUpMachine, functions_are_listed_from_tracefs_when_it_shows_them) {
   EXPECT_EQ(target.kernel_functions("", "do_m"), Names{"mod:do_m"});
 }
 
+TEST_F(MadeUpMachine, a_function_is_listed_for_each_module_that_has_one) {
+  write("tracing/available_filter_functions", "do_thing\ndo_thing [mod]\n");
+  LiveTarget target(options());
+  EXPECT_EQ(target.kernel_functions("*", "do_thing"), (Names{"mod:do_thing", "vmlinux:do_thing"}));
+}
+
 TEST_F(MadeUpMachine, tracepoints_are_listed_and_typed) {
   LiveTarget target(options());
   EXPECT_EQ(target.tracepoints("*", "tick*"), (Names{"net:tick_tock", "sched:tick"}));

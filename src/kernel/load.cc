@@ -71,10 +71,10 @@ class Loader {
     loaded_.maps = std::move(*maps);
     bool has_user_probes =
         std::any_of(image_.programs.begin(), image_.programs.end(), is_user_program);
-    loaded_.uprobe_multi = has_user_probes && has_uprobe_multi();
+    loaded_.uprobe_multi = has_user_probes && options_.uses_uprobe_multi && has_uprobe_multi();
     bool has_many =
         std::any_of(image_.programs.begin(), image_.programs.end(), is_for_many_functions);
-    loaded_.kprobe_multi = has_many && has_kprobe_multi();
+    loaded_.kprobe_multi = has_many && options_.uses_kprobe_multi && has_kprobe_multi();
     for (size_t i = 0; i < image_.programs.size(); i++) {
       Result<Fd> fd = load_program(i, refusal);
       if (!fd) return fd.error();

@@ -14,6 +14,9 @@ namespace flowtap {
 struct LoadOptions {
   std::string license = "GPL";
   uint64_t log_size = 1000000;  // bytes for the verifier's log, used when it refuses something
+  // False: one event for each probe, also where the kernel can attach many at once.
+  bool uses_kprobe_multi = true;
+  bool uses_uprobe_multi = true;
 };
 
 // What the verifier had against a program.

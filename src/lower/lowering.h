@@ -130,6 +130,7 @@ class Lowering {
   // Visits `size` bytes at all places in steps that are aligned at each: (offset, bytes).
   void in_steps(std::initializer_list<Address> places, uint32_t size,
                 const std::function<void(uint32_t, uint32_t)>& visit);
+  bool can_copy_by_helper() const;
   void copy(Address to, Address from, uint32_t size);
   void zero(Address to, uint32_t size);
   Address temp(uint32_t size);

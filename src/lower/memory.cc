@@ -135,9 +135,12 @@ void Lowering::in_steps(std::initializer_list<Address> places, uint32_t size,
   }
 }
 
+// Memory of our own is copied by the helper that reads the kernel's, where it may be called.
+bool Lowering::can_copy_by_helper() const { return image_.target().has(Feature::KernelReads); }
+
 void Lowering::copy(Address to, Address from, uint32_t size) {
   if (to == from) return;
-  if (size > kMostInline) {
+  if (size > kMostInline && can_copy_by_helper()) {
     b().call(BPF_FUNC_probe_read_kernel,
              {reg(b().address_of(to)), imm(size), reg(b().address_of(from))});
     return;
@@ -148,7 +151,7 @@ void Lowering::copy(Address to, Address from, uint32_t size) {
 }
 
 void Lowering::zero(Address to, uint32_t size) {
-  if (size > kMostInline) {
+  if (size > kMostInline && can_copy_by_helper()) {
     Reg zeros = b().map_value(image_.zeros(size));
     b().call(BPF_FUNC_probe_read_kernel, {reg(b().address_of(to)), imm(size), reg(zeros)});
     return;

@@ -147,12 +147,11 @@ Status Session::State::attach_points(size_t program, std::span<const AttachPoint
     bool is_forgiven = options.forgive && options.forgive(*points[0], done.error());
     return is_forgiven ? Status(Done{}) : Status(done.error());
   }
-  // One of them spoils it for all; alone it can be named.
-  for (const AttachPoint*& point : std::vector(points.begin(), points.end())) {
-    Status alone = attach_points(program, std::span(&point, 1));
-    if (!alone) return alone.error();
-  }
-  return Done{};
+  // One of them spoils it for all, and the kernel does not say which: it is alone after some
+  // halving, and can be named.
+  size_t half = points.size() / 2;
+  Status first = attach_points(program, points.first(half));
+  return first ? attach_points(program, points.subspan(half)) : first;
 }
 
 // All points of a program that are to be attached in this round.

@@ -49,6 +49,7 @@ enum class Feature : uint8_t {
   FentryStackArgs,  // of functions with more arguments than registers
   KprobeMulti,
   UprobeMulti,
+  KernelReads,     // programs may read kernel memory; not under lockdown for confidentiality
   WriteUser,       // write_user()
   OverrideReturn,  // override()
 };

@@ -2,7 +2,7 @@
 // beginning a line; `//` begins a comment.
 //
 //   cpus 4
-//   feature btf kprobes fentry fentry_stack_args kprobe_multi uprobe_multi
+//   feature btf kprobes fentry fentry_stack_args kprobe_multi uprobe_multi kernel_reads
 //   typedef int pid_t;
 //   enum colour { RED, BLUE = 5 };
 //   struct sock @ 760 {                        the number is the size in bytes
@@ -46,6 +46,7 @@ constexpr FeatureName kFeatures[] = {
     {"kprobe_multi", Feature::KprobeMulti},
     {"fentry_stack_args", Feature::FentryStackArgs},
     {"uprobe_multi", Feature::UprobeMulti},
+    {"kernel_reads", Feature::KernelReads},
     {"write_user", Feature::WriteUser},
     {"override_return", Feature::OverrideReturn},
 };
