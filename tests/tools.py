@@ -37,8 +37,8 @@ def run_load(*numbers):
 
 
 def belongs(row, ports, pid):
-    """Rows of the load's connections; those of its listeners have no remote port, those of others another process."""
-    return row["pid"] in (0, pid) and row["rport"] and (row["lport"] in ports or row["rport"] in ports)
+    """Rows of the load's sockets: its listeners have ports of their own, a child no process before it is accepted."""
+    return row["pid"] in (0, pid) and (row["lport"] in ports or row["rport"] in ports)
 
 
 def rows_during(flowtap, load, *arguments):
@@ -215,8 +215,7 @@ def tcpstates_shows_every_change_in_order(root, flowtap):
     done, rows, err = rows_during(flowtap, (7, 5, 3), "tcpstates")
     paths = {}
     for row in rows:
-        key = (row["socket"], row["raddr"], row["rport"])
-        path = paths.setdefault(key, [[row["old"]]])
+        path = paths.setdefault(row["socket"], [[row["old"]]])
         if path[-1][-1] == "CLOSE" and len(path[-1]) > 1:
             path.append([row["old"]])  # the memory of a socket is used again
         path[-1].append(row["new"])
@@ -226,7 +225,7 @@ def tcpstates_shows_every_change_in_order(root, flowtap):
     connections = len(done["connections"])
     expected = {"CLOSE SYN_SENT ESTABLISHED FIN_WAIT1 FIN_WAIT2 CLOSE": connections,
                 "LISTEN SYN_RECV ESTABLISHED CLOSE_WAIT LAST_ACK CLOSE": connections,
-                "CLOSE SYN_SENT CLOSE": len(done["refused"])}
+                "CLOSE LISTEN CLOSE": connections, "CLOSE SYN_SENT CLOSE": len(done["refused"])}
     changes = [(row["old"], row["new"]) for row in rows]
     owners = {row["pid"] for row in rows if row["new"] == "CLOSE"}
     return (differing("paths", expected, found) + differing("owners at the end", {done["pid"]}, owners)
