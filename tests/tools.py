@@ -27,10 +27,10 @@ def tool_names(root):
     return sorted(path.stem for path in (root / "tools").glob("*.bt"))
 
 
-def run_load(*numbers):
+def run_load(*numbers, inside=("unshare", "-n")):
     """What tests/tools/tcp_load.py did in a namespace with nothing but loopback."""
-    inside = "ip link set lo up && exec " + " ".join([sys.executable, str(TESTS / "tools" / "tcp_load.py"), *map(str, numbers)])
-    done = subprocess.run(["unshare", "-n", "sh", "-c", inside], capture_output=True, text=True, timeout=TIME_LIMIT)
+    command = "ip link set lo up && exec " + " ".join([sys.executable, str(TESTS / "tools" / "tcp_load.py"), *map(str, numbers)])
+    done = subprocess.run([*inside, "sh", "-c", command], capture_output=True, text=True, timeout=TIME_LIMIT)
     if done.returncode != 0:
         raise RuntimeError(done.stderr)
     return json.loads(done.stdout)
@@ -231,6 +231,32 @@ def tcpstates_shows_every_change_in_order(root, flowtap):
     return (differing("paths", expected, found) + differing("owners at the end", {done["pid"]}, owners)
             + differing("Tcp:ActiveOpens", done["counted"]["ActiveOpens"], changes.count(("CLOSE", "SYN_SENT")))
             + differing("Tcp:PassiveOpens", done["counted"]["PassiveOpens"], changes.count(("LISTEN", "SYN_RECV"))) + err)
+
+
+def tcplife_leaves_out_what_was_short(root, flowtap):
+    done, rows, _ = rows_during(flowtap, (3, 2, 0), "tcplife", "--min-ms", "60000")
+    problem = differing("--min-ms 60000", [], rows)
+    done, rows, _ = rows_during(flowtap, (3, 2, 0), "tcplife", "--min-ms=0")
+    return problem + differing("--min-ms=0", 10, len(rows))
+
+
+def a_network_namespace_is_chosen_by_name(root, flowtap):
+    name = f"flowtap-test-{os.getpid()}"
+    if subprocess.run(["ip", "netns", "add", name], capture_output=True).returncode != 0:
+        return Skipped("no named network namespace can be made here")
+    try:
+        problem = ""
+        for tool, each in (("tcpconnect", 1), ("tcplife", 2), ("tcpstates", 12)):
+            running = Running(flowtap, tool, "--netns", name, "-f", "json")
+            run_load(3, 2, 0)  # in another one
+            inside = run_load(2, 3, 0, inside=["ip", "netns", "exec", name])
+            out, err = running.stop()
+            rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+            problem += differing(f"rows of {tool}", each * len(inside["connections"]), len(rows)) + err
+        code, _, err = flowtap_text(flowtap, "tcplife", "--netns", "no-such-name")
+        return problem + differing("exit code", 2, code)
+    finally:
+        subprocess.run(["ip", "netns", "delete", name], check=True)
 
 
 TEST_FUNCTIONS = [function for name, function in list(globals().items())
