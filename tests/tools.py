@@ -27,18 +27,18 @@ def tool_names(root):
     return sorted(path.stem for path in (root / "tools").glob("*.bt"))
 
 
-def run_load(*numbers):
+def run_load(*numbers, inside=("unshare", "-n")):
     """What tests/tools/tcp_load.py did in a namespace with nothing but loopback."""
-    inside = "ip link set lo up && exec " + " ".join([sys.executable, str(TESTS / "tools" / "tcp_load.py"), *map(str, numbers)])
-    done = subprocess.run(["unshare", "-n", "sh", "-c", inside], capture_output=True, text=True, timeout=TIME_LIMIT)
+    command = "ip link set lo up && exec " + " ".join([sys.executable, str(TESTS / "tools" / "tcp_load.py"), *map(str, numbers)])
+    done = subprocess.run([*inside, "sh", "-c", command], capture_output=True, text=True, timeout=TIME_LIMIT)
     if done.returncode != 0:
         raise RuntimeError(done.stderr)
     return json.loads(done.stdout)
 
 
 def belongs(row, ports, pid):
-    """Rows of the load's connections; those of its listeners have no remote port, those of others another process."""
-    return row["pid"] in (0, pid) and row["rport"] and (row["lport"] in ports or row["rport"] in ports)
+    """Rows of the load's sockets: its listeners have ports of their own, a child no process before it is accepted."""
+    return row["pid"] in (0, pid) and (row["lport"] in ports or row["rport"] in ports)
 
 
 def rows_during(flowtap, load, *arguments):
@@ -215,8 +215,7 @@ def tcpstates_shows_every_change_in_order(root, flowtap):
     done, rows, err = rows_during(flowtap, (7, 5, 3), "tcpstates")
     paths = {}
     for row in rows:
-        key = (row["socket"], row["raddr"], row["rport"])
-        path = paths.setdefault(key, [[row["old"]]])
+        path = paths.setdefault(row["socket"], [[row["old"]]])
         if path[-1][-1] == "CLOSE" and len(path[-1]) > 1:
             path.append([row["old"]])  # the memory of a socket is used again
         path[-1].append(row["new"])
@@ -226,12 +225,38 @@ def tcpstates_shows_every_change_in_order(root, flowtap):
     connections = len(done["connections"])
     expected = {"CLOSE SYN_SENT ESTABLISHED FIN_WAIT1 FIN_WAIT2 CLOSE": connections,
                 "LISTEN SYN_RECV ESTABLISHED CLOSE_WAIT LAST_ACK CLOSE": connections,
-                "CLOSE SYN_SENT CLOSE": len(done["refused"])}
+                "CLOSE LISTEN CLOSE": connections, "CLOSE SYN_SENT CLOSE": len(done["refused"])}
     changes = [(row["old"], row["new"]) for row in rows]
     owners = {row["pid"] for row in rows if row["new"] == "CLOSE"}
     return (differing("paths", expected, found) + differing("owners at the end", {done["pid"]}, owners)
             + differing("Tcp:ActiveOpens", done["counted"]["ActiveOpens"], changes.count(("CLOSE", "SYN_SENT")))
             + differing("Tcp:PassiveOpens", done["counted"]["PassiveOpens"], changes.count(("LISTEN", "SYN_RECV"))) + err)
+
+
+def tcplife_leaves_out_what_was_short(root, flowtap):
+    done, rows, _ = rows_during(flowtap, (3, 2, 0), "tcplife", "--min-ms", "60000")
+    problem = differing("--min-ms 60000", [], rows)
+    done, rows, _ = rows_during(flowtap, (3, 2, 0), "tcplife", "--min-ms=0")
+    return problem + differing("--min-ms=0", 10, len(rows))
+
+
+def a_network_namespace_is_chosen_by_name(root, flowtap):
+    name = f"flowtap-test-{os.getpid()}"
+    if subprocess.run(["ip", "netns", "add", name], capture_output=True).returncode != 0:
+        return Skipped("no named network namespace can be made here")
+    try:
+        problem = ""
+        for tool, each in (("tcpconnect", 1), ("tcplife", 2), ("tcpstates", 12)):
+            running = Running(flowtap, tool, "--netns", name, "-f", "json")
+            run_load(3, 2, 0)  # in another one
+            inside = run_load(2, 3, 0, inside=["ip", "netns", "exec", name])
+            out, err = running.stop()
+            rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+            problem += differing(f"rows of {tool}", each * len(inside["connections"]), len(rows)) + err
+        code, _, err = flowtap_text(flowtap, "tcplife", "--netns", "no-such-name")
+        return problem + differing("exit code", 2, code)
+    finally:
+        subprocess.run(["ip", "netns", "delete", name], check=True)
 
 
 TEST_FUNCTIONS = [function for name, function in list(globals().items())

@@ -99,10 +99,12 @@ struct CommonOption {
   std::string_view word;
   std::string_view doc;
 };
-constexpr std::array<CommonOption, 13> kCommon = {{
+constexpr std::array<CommonOption, 14> kCommon = {{
     {"pid", 'p', "PID", "only this process"},
     {"comm", 0, "NAME", "only processes of this name"},
     {"cgroup", 0, "PATH", "only processes of this cgroup"},
+    {"netns", 0, "NETNS",
+     "only this network namespace: a name of ip-netns(8), a process or a file"},
     {"ipv4", '4', "", "only IPv4"},
     {"ipv6", '6', "", "only IPv6"},
     {"port", 0, "PORT", "only this port, at either end"},

@@ -76,6 +76,20 @@ Result<ToolFile> need_tool(const std::string& name) {
   return **tool;
 }
 
+// The kernel's number of a network namespace, which is the inode of its file.
+Result<uint64_t> namespace_number(const std::string& text) {
+  bool is_pid = parse_number(text).has_value();
+  bool is_path = text.find('/') != std::string::npos;
+  std::string path = is_pid    ? fmt::format("/proc/{}/ns/net", text)
+                     : is_path ? text
+                               : "/run/netns/" + text;
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0)
+    return errno_error(fmt::format("cannot find the network namespace '{}'", text),
+                       "give a process id, a name that 'ip netns' lists, or a file");
+  return static_cast<uint64_t>(info.st_ino);
+}
+
 class ToolLine {
  public:
   ToolLine(const ToolFile& tool, const ToolAbout& about, std::vector<std::string> words)
@@ -135,6 +149,11 @@ class ToolLine {
         value = take();
       }
       if (option->is_of_frame) return take_frame_option(*option, *value);
+      if (option->name == "netns") {
+        Result<uint64_t> number = namespace_number(*value);
+        if (!number.ok()) return number.error();
+        value = std::to_string(*number);
+      }
       named_.emplace_back(option->name, std::move(value));
       return Done{};
     }

@@ -22,6 +22,7 @@ begin {
   for ($i : 0..5) { g(typeof($x), sizeof($x), sizeof(uint8), offsetof(struct s, a.b)); }
   for ($kv : @m) { _ = ($kv.0, (a=1, b=2), ()); }
   { &$x; *$x; !$x; ~$x; }
+  emit rows(1, $x);
 }
 )";
 

@@ -335,6 +335,25 @@ c "enum e { A }"
 c "union u;"
 probe begin
 )"},
+    {"tables_and_rows",
+     "table t { us LAT \"a \\\"b\\\"\"; enum x WHY \"why\"; enum COLOR \"c\"; }\n"
+     "begin { emit t(1, $x, @m); table(2); $emit = 3; }",
+     R"(
+table t
+  us LAT "a \"b\""
+  enum x WHY "why"
+  enum COLOR "c"
+probe begin
+  emit t
+    integer 1
+    variable $x
+    map @m
+  call table
+    integer 2
+  assign
+    variable $emit
+    integer 3
+)"},
     {"config_and_imports",
      "config = { max_strlen = 64; LICENSE = \"GPL v2\"; a = true; b = PER_PID }\n"
      "import \"x.bt\"; config2 = begin { }",
