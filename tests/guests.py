@@ -11,7 +11,7 @@ import kernels
 import machine
 
 # What each boot of a guest runs: kernel arguments and parts. Lockdown cannot be undone.
-BOOTS = {"": ["lang", "kernel", "processes", "restricted"], "lockdown=confidentiality": ["lockdown"]}
+BOOTS = {"": ["lang", "kernel", "processes", "restricted", "tools"], "lockdown=confidentiality": ["lockdown"]}
 MODULES = "dummy veth nvme ext4 btrfs"  # that cases trace
 SLOWER = 10  # how much longer things may take in a guest: its processor is emulated
 TIME_LIMIT = 1500  # seconds; a guest that hangs is a failure
