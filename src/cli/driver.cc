@@ -223,8 +223,9 @@ class Driver {
       Outcome outcome = run_image(*compiled, run);
       if (!outcome.code && compiled->has_relatives) {
         // Not every function that takes a kprobe takes fentry, and the reverse.
-        how.check.swaps_function_probes = false;
-        compiled = compile(sources_, file, target, how, diagnostics);
+        CompileOptions as_written = how;
+        as_written.check.swaps_function_probes = false;
+        compiled = compile(sources_, file, target, as_written, diagnostics);
         run.is_trial = !is_last;
         if (compiled) outcome = run_image(*compiled, run);
       }
