@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <fstream>
 
 #include "base/text.h"
 #include "kernel/rights.h"
@@ -26,9 +26,8 @@ namespace {
 
 // Where this program begins, as an address that a uprobe can be put on. 0 when that is not known.
 uint64_t own_entry() {
-  std::string head = read_file("/proc/self/exe").value_or("").substr(0, sizeof(Elf64_Ehdr));
   Elf64_Ehdr elf{};
-  if (head.size() == sizeof elf) std::memcpy(&elf, head.data(), sizeof elf);
+  std::ifstream("/proc/self/exe", std::ios::binary).read(reinterpret_cast<char*>(&elf), sizeof elf);
   return elf.e_entry;
 }
 

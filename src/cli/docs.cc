@@ -13,10 +13,7 @@
 
 namespace flowtap {
 
-namespace {
-
-// A '|' would end the cell of a Markdown table, also inside `code`.
-std::string cell(std::string_view text) {
+std::string markdown_cell(std::string_view text) {
   std::string out;
   for (char c : text) {
     if (c == '|') out += '\\';
@@ -24,6 +21,8 @@ std::string cell(std::string_view text) {
   }
   return out;
 }
+
+namespace {
 
 void append_word(std::string& out, std::string_view word) {
   if (!out.empty()) out += ", ";
@@ -63,7 +62,8 @@ std::string columns_table() {
       "part of the name in JSON and "
       "CSV.\n\n| kind | takes | what is shown | unit |\n|---|---|---|---|\n";
   for (const ColumnKindRow& row : all_column_kinds())
-    out += fmt::format("| `{}` | {} | {} | {} |\n", row.word, row.takes, cell(row.doc), row.unit);
+    out += fmt::format("| `{}` | {} | {} | {} |\n", row.word, row.takes, markdown_cell(row.doc),
+                       row.unit);
   return out;
 }
 
@@ -79,8 +79,8 @@ std::string builtins_page() {
         out +=
             fmt::format("\n## {}\n\n{}\n\n| use | what it gives or does | note |\n|---|---|---|\n",
                         section.title, section.intro);
-    out += fmt::format("| `{}` | {} | {} |\n", cell(builtin.usage), cell(builtin.doc),
-                       builtin_notes(builtin));
+    out += fmt::format("| `{}` | {} | {} |\n", markdown_cell(builtin.usage),
+                       markdown_cell(builtin.doc), builtin_notes(builtin));
   }
   return out + columns_table();
 }
@@ -134,7 +134,8 @@ std::string probes_page() {
       "|---|---|---|---|---|---|\n";
   for (const ProbeRow& row : all_probe_kinds())
     out += fmt::format("| `{}` | {} | `{}` | {} | {} | {} |\n", row.name, aliases_of(row),
-                       cell(row.forms), cell(row.doc), context_of(row), effect_of_pid(row));
+                       markdown_cell(row.forms), markdown_cell(row.doc), context_of(row),
+                       effect_of_pid(row));
   return out + events_table("Software events", software_events()) +
          events_table("Hardware events", hardware_events());
 }

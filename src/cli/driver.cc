@@ -396,12 +396,6 @@ class Driver {
   Sources sources_;
 };
 
-// `-l FILE` lists the probes of a script when there is such a file.
-bool is_script(const std::string& name) {
-  struct stat info;
-  return !name.empty() && ::stat(name.c_str(), &info) == 0 && S_ISREG(info.st_mode);
-}
-
 int list(const Options& options) {
   LiveTarget target(LiveTargetOptions{.pid = options.pid});
   Result<std::string> text = list_probes(target, options.search, options.verbose > 0);
@@ -437,7 +431,8 @@ int drive(int argc, char** argv) {
     case Options::Action::Version: put(fmt::format("flowtap v{}\n", FLOWTAP_VERSION)); return 0;
     case Options::Action::Info: put(describe_machine()); return 0;
     case Options::Action::List:
-      if (!options->program && !is_script(options->search)) return list(*options);
+      // `-l FILE` lists the probes of a script when there is such a file.
+      if (!options->program && !is_file(options->search)) return list(*options);
       if (!options->program) options->script = options->search;
       break;
     case Options::Action::Docs: return docs(*options);

@@ -22,6 +22,11 @@ static Result<std::string> read_text(const std::string& path) {
   return *text;
 }
 
+bool is_file(const std::string& name) {
+  std::error_code error;
+  return fs::is_regular_file(name, error);
+}
+
 Result<ScriptText> read_script(const Options& options) {
   if (options.tool) return ScriptText{options.tool->path, options.tool->text, options.tool->folder};
   if (options.program) return ScriptText{"stdin", *options.program, "."};

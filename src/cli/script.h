@@ -16,6 +16,9 @@ struct ScriptText {
   std::string folder;  // what imports are relative to
 };
 
+// Whether a name on the command line is that of a script rather than a pattern or a tool.
+bool is_file(const std::string& name);
+
 Result<ScriptText> read_script(const Options& options);
 
 // Anybody could put a script into a directory that everybody may write to.

@@ -12,6 +12,7 @@
 #include <deque>
 
 #include "base/text.h"
+#include "cli/script.h"
 #include "cli/tool_about.h"
 #include "cli/tool_text.h"
 
@@ -204,11 +205,6 @@ class ToolLine {
   std::string added_;
   std::string filter_;
 };
-
-bool is_file(const std::string& name) {
-  struct stat info;
-  return ::stat(name.c_str(), &info) == 0 && S_ISREG(info.st_mode);
-}
 
 // `flowtap check tcplife`: the script is a tool after all.
 Result<Options> with_tool(Options options) {

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "cli/docs.h"
 
 namespace flowtap {
 
@@ -77,15 +78,6 @@ std::vector<Pair> column_rows(const Table& table) {
   std::vector<Pair> rows;
   for (const Column& column : table.columns) rows.push_back({column.heading, column.doc});
   return rows;
-}
-
-std::string cell(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '|') out += '\\';
-    out += c;
-  }
-  return out;
 }
 
 using Layers = std::map<std::string, std::vector<ToolAbout>>;
@@ -194,18 +186,19 @@ std::string tools_page() {
   for (const auto& [layer, tools] : layers) {
     out += fmt::format("\n## {}\n\n| tool | what it shows |\n|---|---|\n", layer);
     for (const ToolAbout& tool : tools)
-      out += fmt::format("| [{0}](#{0}) | {1} |\n", tool.name, cell(tool.head.summary));
+      out += fmt::format("| [{0}](#{0}) | {1} |\n", tool.name, markdown_cell(tool.head.summary));
   }
   for (const auto& [layer, tools] : layers)
     for (const ToolAbout& tool : tools) {
       out += fmt::format("\n## {}\n\n{}\n\n", tool.name, tool.head.description);
       out += "| option | meaning |\n|---|---|\n";
       for (const Pair& row : option_rows(tool))
-        out += fmt::format("| `{}` | {} |\n", cell(row.left), cell(row.right));
+        out += fmt::format("| `{}` | {} |\n", markdown_cell(row.left), markdown_cell(row.right));
       for (const Table& table : tool.tables) {
         out += "\n| column | JSON and CSV | meaning |\n|---|---|---|\n";
         for (const Column& column : table.columns)
-          out += fmt::format("| {} | `{}` | {} |\n", column.heading, column.key, cell(column.doc));
+          out += fmt::format("| {} | `{}` | {} |\n", column.heading, column.key,
+                             markdown_cell(column.doc));
       }
       if (!tool.head.needs.empty()) out += fmt::format("\nNeeds: {}\n", tool.head.needs);
       if (!tool.head.overhead.empty()) out += fmt::format("\nOverhead: {}\n", tool.head.overhead);

@@ -149,16 +149,8 @@ class Checker {
 
   static bool uses(const Probe& probe, Fn wanted) {
     bool found = false;
-    ExprVisitor look = [&](const Expr& expr) {
-      const Identifier* word = std::get_if<Identifier>(&expr.node);
-      const Call* call = std::get_if<Call>(&expr.node);
-      const Builtin* builtin = word   ? find_builtin(word->name)
-                               : call ? find_builtin(call->name)
-                                      : nullptr;
-      found |= builtin && builtin->id == wanted;
-    };
-    for_each_expr(probe.body, look);
-    if (probe.predicate) for_each_expr(*probe.predicate, look);
+    for_each_builtin(
+        probe, [&](const Builtin& builtin, const std::string&) { found |= builtin.id == wanted; });
     return found;
   }
 

@@ -24,17 +24,12 @@ struct Uses {
 
 Uses find_uses(const Probe& probe) {
   Uses uses;
-  ExprVisitor look = [&](const Expr& expr) {
-    const Identifier* word = std::get_if<Identifier>(&expr.node);
-    const Call* call = std::get_if<Call>(&expr.node);
-    const std::string* name = word ? &word->name : call ? &call->name : nullptr;
-    const Builtin* builtin = name ? find_builtin(*name) : nullptr;
-    if (!builtin) return;
-    switch (builtin->id) {
+  for_each_builtin(probe, [&](const Builtin& builtin, const std::string& name) {
+    switch (builtin.id) {
       case Fn::Args: uses.args = true; break;
       case Fn::Retval: uses.retval = true; break;
       case Fn::ArgN:
-        uses.arguments = std::max(uses.arguments, static_cast<size_t>(argument_number(*name)) + 1);
+        uses.arguments = std::max(uses.arguments, static_cast<size_t>(argument_number(name)) + 1);
         break;
       case Fn::Register:
       case Fn::Ctx:
@@ -43,9 +38,7 @@ Uses find_uses(const Probe& probe) {
       case Fn::Kstack: uses.stack = true; break;
       default: break;
     }
-  };
-  for_each_expr(probe.body, look);
-  if (probe.predicate) for_each_expr(*probe.predicate, look);
+  });
   return uses;
 }
 
@@ -58,6 +51,18 @@ bool is_simple(const FunctionSignature& signature) {
 }
 
 }  // namespace
+
+void for_each_builtin(const Probe& probe, const BuiltinVisitor& visit) {
+  ExprVisitor look = [&](const Expr& expr) {
+    const Identifier* word = std::get_if<Identifier>(&expr.node);
+    const Call* call = std::get_if<Call>(&expr.node);
+    const std::string* name = word ? &word->name : call ? &call->name : nullptr;
+    const Builtin* builtin = name ? find_builtin(*name) : nullptr;
+    if (builtin) visit(*builtin, *name);
+  };
+  for_each_expr(probe.body, look);
+  if (probe.predicate) for_each_expr(*probe.predicate, look);
+}
 
 std::optional<FunctionProbe> relative_of(const Probe& probe, const AttachPoint& point,
                                          const Target& target, const CheckOptions& options) {

@@ -2,14 +2,20 @@
 // How a probe on a kernel function is made: as what it is called, or as its cheaper or only
 // possible relative.
 
+#include <functional>
 #include <optional>
 
 #include "bpf/image.h"
+#include "builtins/builtins.h"
 #include "lang/ast.h"
 #include "sema/checked.h"
 #include "target/target.h"
 
 namespace flowtap {
+
+// The builtins that a probe mentions, each with the name it was called by.
+using BuiltinVisitor = std::function<void(const Builtin& builtin, const std::string& name)>;
+void for_each_builtin(const Probe& probe, const BuiltinVisitor& visit);
 
 struct FunctionProbe {
   ProgramType program = ProgramType::Kprobe;
