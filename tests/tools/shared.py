@@ -1,0 +1,52 @@
+"""What the tests of tools share: running flowtap beside a known load, and comparing. Loads run on loopback in a network
+namespace that the test makes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import features
+from processes import Running, Skipped
+
+LOADS = Path(__file__).resolve().parent
+TIME_LIMIT = 60 * features.SLOWER
+
+
+def flowtap_text(flowtap, *arguments, **environment):
+    done = subprocess.run([flowtap, *arguments], capture_output=True, text=True, timeout=TIME_LIMIT,
+                          env=dict(os.environ, **environment))
+    return done.returncode, done.stdout, done.stderr
+
+
+def tool_names(root):
+    return sorted(path.stem for path in (root / "tools").glob("*.bt"))
+
+
+def run_load(name, *numbers, inside=("unshare", "-n")):
+    """What the load tests/tools/NAME_load.py says it did, in a namespace with nothing but loopback."""
+    command = "ip link set lo up && exec " + " ".join([sys.executable, str(LOADS / f"{name}_load.py"), *map(str, numbers)])
+    done = subprocess.run([*inside, "sh", "-c", command], capture_output=True, text=True, timeout=TIME_LIMIT)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    return json.loads(done.stdout)
+
+
+def belongs(row, ports, pid):
+    """Rows of the load's sockets: its listeners have ports of their own, a child no process before it is accepted."""
+    return row["pid"] in (0, pid) and (row["lport"] in ports or row["rport"] in ports)
+
+
+def rows_during(flowtap, load, *arguments):
+    """(what the load did, the tool's rows that belong to it, everything on stderr)"""
+    running = Running(flowtap, *arguments, "-f", "json")
+    done = run_load("tcp", *load)
+    out, err = running.stop()
+    rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    ports = {c["near"] for c in done["connections"] + done["refused"]} | {c["far"] for c in done["connections"]}
+    return done, [row for row in rows if belongs(row, ports, done["pid"])], err
+
+
+def differing(name, expected, found):
+    return "" if expected == found else f"  {name}: expected {expected}, found {found}\n"

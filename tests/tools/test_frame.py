@@ -1,0 +1,128 @@
+"""What every tool must have, and what the frame does for all of them."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from processes import Running
+from shared import differing, flowtap_text, tool_names
+
+
+def every_tool_is_complete(root, flowtap):
+    problem = ""
+    _, listed, _ = flowtap_text(flowtap, "tools")
+    for name in tool_names(root):
+        code, text, err = flowtap_text(flowtap, "help", name)
+        if code != 0 or name not in listed:
+            problem += f"  {name} has no help or is not listed: {err}\n"
+        for part in ("options:", "columns:", "needs:", "overhead:", "example: flowtap"):
+            if part not in text:
+                problem += f"  the help of {name} lacks '{part}'\n"
+        if flowtap_text(flowtap, name, "--help")[1] != text:
+            problem += f"  {name} --help differs from help {name}\n"
+        if flowtap_text(flowtap, "source", name)[1] != (root / "tools" / f"{name}.bt").read_text():
+            problem += f"  source {name} is not the script\n"
+        man = flowtap_text(flowtap, "--docs", "man", name)[1]
+        if not man.startswith(".TH") or ".SH COLUMNS" not in man:
+            problem += f"  {name} has no man page\n"
+    return problem
+
+
+def every_tool_has_a_plan_here(root, flowtap):
+    problem = ""
+    for name in tool_names(root):
+        code, out, err = flowtap_text(flowtap, "check", name)
+        if code != 0:
+            problem += f"  {name}: {out}{err}"
+    return problem
+
+
+def usage_mistakes_are_explained(root, flowtap):
+    problem = ""
+    for arguments, message in (
+        (["tcplife", "--prot", "80"], "error: tcplife has no option '--prot'\nhint: did you mean '--port'?\n"),
+        (["tcplife", "--port"], "error: option '--port' of tcplife needs a value\n"),
+        (["tcplife", "80"], "error: tcplife takes options only, found '80'\nhint: flowtap help tcplife shows them\n"),
+        (["tcplife", "--duration", "soon"], "error: --duration takes a positive number, found 'soon'\n"),
+        (["tcplive"], "error: there is neither a file nor a tool 'tcplive'\nhint: did you mean 'tcplife'?\n"),
+        (["help", "tcplive"], "error: there is no tool 'tcplive'\nhint: did you mean 'tcplife'?\n"),
+    ):
+        code, _, err = flowtap_text(flowtap, *arguments)
+        if (code, err) != (2, message):
+            problem += f"  {arguments}: {code} {err}"
+    return problem
+
+
+OWN_TOOL = """#!/usr/bin/env flowtap
+// mkdirs - directories that processes make
+//
+// LAYER: files
+//
+// PROCESS: current
+//
+// Shows mkdir(2).
+
+import "helper.bt";
+import "lib/tcp.bt";
+
+table calls { pid PID "process"; comm COMM "its name"; string PATH "as given"; int N "marker"; }
+
+tracepoint:syscalls:sys_enter_mkdir /args.mode != getopt("not-mode", 0, "leave these out")/ {
+  emit calls(pid, comm, str(args.pathname), marker());
+}
+"""
+
+MAKE = "import os, sys\nfor n in range(int(sys.argv[1])):\n  try: os.mkdir('/no/such/place', int(sys.argv[2], 8))\n  except OSError: pass\n"
+
+
+def mkdir_rows(flowtap, folder, *arguments):
+    os.environ["FLOWTAP_TOOLS"] = folder
+    try:
+        running = Running(flowtap, "mkdirs", "-f", "json", *arguments)
+    finally:
+        del os.environ["FLOWTAP_TOOLS"]
+    pids = []
+    for count, mode in ((5, "700"), (3, "711")):
+        process = subprocess.Popen([sys.executable, "-c", MAKE, str(count), mode])
+        process.wait()
+        pids.append(process.pid)
+    out, err = running.stop()
+    rows = [json.loads(line) for line in out.splitlines()]
+    return [sum(row["pid"] == pid and row["path"] == "/no/such/place" and row["n"] == 41 for row in rows) for pid in pids], err
+
+
+def a_directory_of_the_user_holds_tools(root, flowtap):
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        Path(folder, "mkdirs.bt").write_text(OWN_TOOL)
+        Path(folder, "helper.bt").write_text("macro marker() { 41 }\n")
+        problem = ""
+        _, listed, _ = flowtap_text(flowtap, "tools", FLOWTAP_TOOLS=folder)
+        if not re.search(r"^files\n  mkdirs  directories that processes make$", listed, re.M):
+            problem += f"  not listed: {listed}"
+        for arguments, expected in (
+            ([], [5, 3]),
+            (["--not-mode", str(0o711)], [5, 0]),
+            (["--not-mode=" + str(0o700)], [0, 3]),
+            (["--comm", "no-such-name"], [0, 0]),
+            (["--comm", Path(sys.executable).name], [5, 3]),
+            (["-p1"], [0, 0]),
+        ):
+            found, err = mkdir_rows(flowtap, folder, *arguments)
+            if found != expected:
+                problem += f"  {arguments}: expected {expected}, found {found} {err}\n"
+        os.chmod(folder, 0o777)
+        code, _, err = flowtap_text(flowtap, "mkdirs", FLOWTAP_TOOLS=folder)
+        if code != 2 or "everybody may write" not in err:
+            problem += f"  a directory that everybody may write to was used: {code} {err}"
+        return problem
+
+
+def duration_ends_a_tool(root, flowtap):
+    code, out, err = flowtap_text(flowtap, "tcplife", "--duration", "1", "-f", "csv", "--port", "1")
+    heading = "time,pid,comm,laddr,lport,raddr,rport,tx_bytes,rx_bytes,life_ms\n"
+    return differing("result", (0, heading, ""), (code, out, err))
