@@ -23,3 +23,22 @@ def tcpaccept_filters_in_the_kernel(root, flowtap):
         done, rows, _ = rows_of_load(flowtap, "listen", (3, 5, 9, 81), "tcpaccept", option)
         problem += differing(option, expected, len(rows))
     return problem
+
+
+def tcpbind_shows_every_bind(root, flowtap):
+    """the load's own calls, their errors and getsockname()"""
+    done, rows, err = rows_of_load(flowtap, "bind", (1000,), "tcpbind")
+    found = [[row[k] for k in ("addr", "wanted", "port", "reuse", "err")] for row in rows]
+    errors = {row["err"] for row in rows}
+    return (differing("binds", done["binds"], found)
+            + differing("results", {0, "EADDRINUSE", "EINVAL", "EADDRNOTAVAIL"}, errors) + err)
+
+
+def tcpbind_filters_in_the_kernel(root, flowtap):
+    """the load's own calls, by family, port, result and process"""
+    problem = ""
+    for option, wanted in (("--errors", lambda b: b[4] != 0), ("--port=1000", lambda b: 1000 in b[1:3]), ("-4", lambda b: "." in b[0]),
+                           ("-6", lambda b: ":" in b[0]), ("--pid=1", lambda b: False)):
+        done, rows, _ = rows_of_load(flowtap, "bind", (1000,), "tcpbind", option)
+        problem += differing(option, [b[:2] for b in done["binds"] if wanted(b)], [[row["addr"], row["wanted"]] for row in rows])
+    return problem
