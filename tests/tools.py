@@ -17,7 +17,7 @@ TESTS = Path(__file__).resolve().parent / "tools"
 def test_functions():
     sys.path.insert(0, str(TESTS))
     for path in sorted(TESTS.glob("test_*.py")):
-        for name, function in vars(importlib.import_module(path.stem)).items():
+        for name, function in list(vars(importlib.import_module(path.stem)).items()):
             if inspect.isfunction(function) and list(inspect.signature(function).parameters) == ["root", "flowtap"]:
                 yield f"{name} ({path.relative_to(TESTS.parent.parent)})", function
 
