@@ -34,6 +34,18 @@ def tcpretrans_shows_every_segment_and_why(root, flowtap):
             + differing("several segments in one row", True, any(row["segs"] > 1 for row in rows)) + err)
 
 
+def tcpretrans_sums_by_connection(root, flowtap):
+    """Tcp:RetransSegs; the load's own losses"""
+    done, rows, err = rows_of_load(flowtap, "retrans", (2, 1), "tcpretrans", "--sum")
+    keys = [(row["laddr"], row["lport"], row["rport"], row["type"]) for row in rows]
+    sockets = {(row["laddr"], row["lport"], row["rport"]) for row in rows}
+    lost = {tuple(loss) for losses in done["lost"].values() for loss in losses}
+    return (differing("rows of one connection and type", len(set(keys)), len(keys))
+            + differing("sockets that were left out", set(), lost - sockets)
+            + differing("order", sorted((row["segs"] for row in rows), reverse=True), [row["segs"] for row in rows])
+            + differing("Tcp:RetransSegs", done["counted"]["RetransSegs"], sum(row["segs"] for row in rows)) + err)
+
+
 def tcpretrans_shows_what_failed(root, flowtap):
     """TcpExt:TCPRetransFail"""
     if "int err" not in flowtap_text(flowtap, "-lv", "rawtracepoint:tcp_retransmit_skb")[1]:
@@ -49,7 +61,8 @@ def tcpretrans_shows_what_failed(root, flowtap):
 def tcpretrans_filters_in_the_kernel(root, flowtap):
     """the load's own losses, by family, port and process"""
     problem = ""
-    for option, expected in (("-4", {"127.0.0.1"}), ("-6", {"::1"}), ("--port=1", set()), ("--pid=1", set())):
+    for option, expected in (("-4", {"127.0.0.1"}), ("-6", {"::1"}), ("--port=1", set()), ("--pid=1", set()),
+                             ("--addr=::/64", {"::1"}), ("--addr=10.0.0.0/8", set())):
         _, rows, _ = rows_of_load(flowtap, "retrans", (1, 1), "tcpretrans", option)
         problem += differing(option, expected, {row["laddr"] for row in rows})
     return problem
@@ -93,10 +106,18 @@ def tcpdrop_knows_the_socket(root, flowtap):
             + differing("of filters", {(done["pid"], "ESTABLISHED")}, {(row["pid"], row["state"]) for row in filtered}) + err)
 
 
+def tcpdrop_shows_the_stack(root, flowtap):
+    """the function that gave up the packet is in it"""
+    _, closed, _, err = drops_during(flowtap, "--stack")
+    missing = [row["where"] for row in closed if row["where"] not in str(row["stack"])]
+    return differing("rows", 12, len(closed)) + differing("functions that the stack lacks", [], missing) + err
+
+
 def tcpdrop_filters_in_the_kernel(root, flowtap):
     """the load's own refused attempts, by family and port"""
     problem = ""
-    for option, expected in (("-4", 5), ("-6", 7), (f"--port={CLOSED_PORT}", 12), ("--port=1", 0), ("--pid=1", 0)):
+    for option, expected in (("-4", 5), ("-6", 7), (f"--port={CLOSED_PORT}", 12), ("--port=1", 0), ("--pid=1", 0),
+                             ("--addr=127.0.0.0/8", 5), ("--addr=2001:db8::/32", 0)):
         _, closed, _, _ = drops_during(flowtap, option)
         problem += differing(option, expected, len(closed))
     return problem
