@@ -38,14 +38,26 @@ def belongs(row, ports, pid):
     return row["pid"] in (0, pid) and (row["lport"] in ports or row["rport"] in ports)
 
 
+def json_rows(out):
+    return [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+
+
 def rows_during(flowtap, load, *arguments):
     """(what the load did, the tool's rows that belong to it, everything on stderr)"""
     running = Running(flowtap, *arguments, "-f", "json")
     done = run_load("tcp", *load)
     out, err = running.stop()
-    rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    rows = json_rows(out)
     ports = {c["near"] for c in done["connections"] + done["refused"]} | {c["far"] for c in done["connections"]}
     return done, [row for row in rows if belongs(row, ports, done["pid"])], err
+
+
+def rows_of_load(flowtap, load, numbers, *arguments):
+    """(what the load did, the tool's rows of its process, everything on stderr)"""
+    running = Running(flowtap, *arguments, "-f", "json")
+    done = run_load(load, *numbers)
+    out, err = running.stop()
+    return done, [row for row in json_rows(out) if row["pid"] == done["pid"]], err
 
 
 def differing(name, expected, found):
