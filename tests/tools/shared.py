@@ -50,3 +50,12 @@ def rows_during(flowtap, load, *arguments):
 
 def differing(name, expected, found):
     return "" if expected == found else f"  {name}: expected {expected}, found {found}\n"
+
+
+def rows_of_process(flowtap, load, *arguments):
+    """(what the load did, the tool's rows of its process, everything on stderr)"""
+    running = Running(flowtap, *arguments, "-f", "json")
+    done = run_load(*load)
+    out, err = running.stop()
+    rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    return done, [row for row in rows if row["pid"] == done["pid"]], err
