@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 
 FAMILIES = {4: (socket.AF_INET, "127.0.0.1"), 6: (socket.AF_INET6, "::1")}
@@ -21,7 +22,8 @@ def counters():
 
 
 def error_name(number):
-    return errno.errorcode[number] if number else 0
+    names = {0: 0, **errno.errorcode, errno.EOPNOTSUPP: "EOPNOTSUPP"}  # which ENOTSUP is too
+    return names[number]
 
 
 def new_socket(version, kind=TCP, bound=False):
@@ -112,9 +114,35 @@ def accepts():
     return calls
 
 
+def listening():
+    """What ss(8) says of each listening port: connections that may wait."""
+    text = subprocess.run(["ss", "-Hltn"], capture_output=True, text=True, check=True).stdout
+    return {int(line.split()[3].rsplit(":", 1)[1]): int(line.split()[2]) for line in text.splitlines()}
+
+
+def listens():
+    calls = []
+    netns = os.stat("/proc/self/ns/net").st_ino
+    for version, backlogs in ((4, (7, 1000000, -1, 0)), (6, (11, 70000))):
+        for backlog in backlogs:
+            with new_socket(version, bound=True) as server:
+                for asked in (backlog, 5):  # the second call changes the backlog only
+                    server.listen(asked) if asked >= 0 else libc.listen(server.fileno(), asked)
+                    address, port = server.getsockname()[:2]
+                    calls.append({"netns": netns, "proto": NAMES[version, TCP], "backlog": asked, "limit": listening()[port],
+                                  "addr": address, "port": port, "err": 0})
+    with new_socket(4, UDP, bound=True) as server:
+        libc.listen(server.fileno(), 3)
+        calls.append({"netns": netns, "proto": "UDP", "backlog": 3, "limit": 0, "addr": "127.0.0.1",
+                      "port": server.getsockname()[1], "err": error_name(ctypes.get_errno())})
+    with socket.socket(socket.AF_UNIX) as local:
+        libc.listen(local.fileno(), 1)  # no IP
+    return calls
+
+
 def main(what):
     before = counters()
-    calls = {"connects": connects, "accepts": accepts}[what]()
+    calls = {"connects": connects, "accepts": accepts, "listens": listens}[what]()
     after = counters()
     print(json.dumps({"pid": os.getpid(), "calls": calls, "counted": {name: after[name] - before[name] for name in after}}))
 

@@ -51,3 +51,15 @@ def soaccept_filters_in_the_kernel(root, flowtap):
         problem += same_calls(*rows_of_process(flowtap, ("socket", "accepts"), "soaccept", *arguments), wanted)
     _, rows, err = rows_of_process(flowtap, ("socket", "accepts"), "soaccept", "--lport", "1")
     return problem + differing("--lport", [], rows) + err
+
+
+def solisten_shows_every_call(root, flowtap):
+    """the load's own listens; Send-Q of ss -lt; inode of /proc/self/ns/net"""
+    problem = same_calls(*rows_of_process(flowtap, ("socket", "listens"), "solisten"))
+    for arguments, wanted in (
+        (("-4",), lambda call: call["proto"] != "TCPv6"),
+        (("-6",), lambda call: call["proto"] == "TCPv6"),
+        (("--errors",), lambda call: call["err"] != 0),
+    ):
+        problem += same_calls(*rows_of_process(flowtap, ("socket", "listens"), "solisten", *arguments), wanted)
+    return problem
