@@ -1,6 +1,7 @@
 """What the tests of tools share: running flowtap beside a known load, and comparing. Loads run on loopback in a network
 namespace that the test makes."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -59,3 +60,11 @@ def rows_of_process(flowtap, load, *arguments):
     out, err = running.stop()
     rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
     return done, [row for row in rows if row["pid"] == done["pid"]], err
+
+
+def same_calls(done, rows, err, wanted=lambda call: True):
+    """Nothing when the rows are the load's calls, in their order."""
+    expected = [call for call in done["calls"] if wanted(call)]
+    found = [{key: row[key] for key in expected[0]} for row in rows]
+    pairs = itertools.zip_longest(expected, found)
+    return "".join(differing(f"call {i}", call, row) for i, (call, row) in enumerate(pairs)) + err

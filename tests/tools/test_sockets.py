@@ -1,16 +1,6 @@
 """Calls on sockets as the tools show them, beside what the load did."""
 
-import itertools
-
-from shared import differing, rows_of_process
-
-
-def same_calls(done, rows, err, wanted=lambda call: True):
-    """Nothing when the rows are the load's calls, in their order."""
-    expected = [call for call in done["calls"] if wanted(call)]
-    found = [{key: row[key] for key in expected[0]} for row in rows]
-    pairs = itertools.zip_longest(expected, found)
-    return "".join(differing(f"call {i}", call, row) for i, (call, row) in enumerate(pairs)) + err
+from shared import differing, rows_of_process, same_calls
 
 
 def soconnect_shows_every_call(root, flowtap):
