@@ -54,12 +54,13 @@ def differing(name, expected, found):
 
 
 def rows_of_process(flowtap, load, *arguments):
-    """(what the load did, the tool's rows of its process, everything on stderr)"""
+    """(what the load did, the tool's rows of its processes, everything on stderr)"""
     running = Running(flowtap, *arguments, "-f", "json")
     done = run_load(*load)
     out, err = running.stop()
     rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
-    return done, [row for row in rows if row["pid"] == done["pid"]], err
+    pids = done["pids"] if "pids" in done else [done["pid"]]
+    return done, [row for row in rows if row["pid"] in pids], err
 
 
 def same_calls(done, rows, err, wanted=lambda call: True):

@@ -53,3 +53,17 @@ def solisten_shows_every_call(root, flowtap):
     ):
         problem += same_calls(*rows_of_process(flowtap, ("socket", "listens"), "solisten", *arguments), wanted)
     return problem
+
+
+def sofdsnoop_shows_every_descriptor(root, flowtap):
+    """the load's own sends and receives; inodes of fstat"""
+    done, rows, err = rows_of_process(flowtap, ("fd",), "sofdsnoop")
+    # A child may be told before its parent's call has ended.
+    done["calls"].sort(key=lambda call: done["pids"].index(call["pid"]))
+    return same_calls(done, sorted(rows, key=lambda row: done["pids"].index(row["pid"])), err)
+
+
+def sofdsnoop_shows_one_process(root, flowtap):
+    """the load's own sends and receives"""
+    _, rows, err = rows_of_process(flowtap, ("fd",), "sofdsnoop", "--comm", "no-such-name")
+    return differing("--comm", [], rows) + err
