@@ -68,8 +68,9 @@ enum class EventKind : uint8_t {
   Exit,  // args[0] is the exit code
   SkbOutput,
   Unwatch,
-  Row,      // of a table; args are its values
-  Process,  // args[0] is a process whose symbols will be asked for: look at it while it lives
+  Row,         // of a table; args are its values
+  PrintTable,  // args[0] is how many rows, when present
+  Process,     // args[0] is a process whose symbols will be asked for: look at it while it lives
 };
 
 struct Event {
@@ -80,7 +81,7 @@ struct Event {
   std::vector<Field> args;  // offsets count from the start of the record
   std::string text;         // Time: strftime format; Join: separator
   int map = -1;             // index into Image::maps
-  int table = -1;           // Row: index into Image::tables
+  int table = -1;           // Row, PrintTable: index into Image::tables
   uint32_t size = kRecordHeader;  // whole record
 };
 

@@ -58,6 +58,7 @@ enum class Fn : uint8_t {
   SyscallName,
   Bswap,
   Ntop,
+  InPrefix,
   Pton,
   Macaddr,
   Path,

@@ -377,6 +377,9 @@ class Driver {
     run.max_cat_bytes = compiled.config.max_cat_bytes;
     run.print_maps_on_exit = compiled.config.print_maps_on_exit;
     run.quiet = options_.is_quiet;
+    run.interval = std::chrono::seconds(options_.interval);
+    run.duration = std::chrono::seconds(options_.duration);
+    run.has_times = options_.has_times;
     run.warns = !options_.no_warnings;
     run.dry_run = options_.is_dry_run;
     run.stats = options_.shows_stats || options_.mode == Mode::Bench;

@@ -28,6 +28,9 @@ struct Options {
       named;           // after "--": --name[=value]
   std::string search;  // -l PATTERN, --docs SUBJECT, the text to say
   std::optional<int> pid;
+  int64_t interval = 0;  // seconds between reports; 0: as the script says
+  int64_t duration = 0;  // seconds; 0: until something else ends it
+  bool has_times = false;
   std::optional<std::string> command;
   std::string output;  // -o
   Mode mode = Mode::Trace;

@@ -99,14 +99,16 @@ struct CommonOption {
   std::string_view word;
   std::string_view doc;
 };
-constexpr std::array<CommonOption, 14> kCommon = {{
+constexpr std::array<CommonOption, 19> kCommon = {{
     {"pid", 'p', "PID", "only this process"},
+    {"follow", 0, "", "with -p: its children and theirs too"},
     {"comm", 0, "NAME", "only processes of this name"},
     {"cgroup", 0, "PATH", "only processes of this cgroup"},
     {"netns", 0, "NETNS",
      "only this network namespace: a name of ip-netns(8), a process or a file"},
     {"ipv4", '4', "", "only IPv4"},
     {"ipv6", '6', "", "only IPv6"},
+    {"addr", 0, "PREFIX", "only this address or prefix, at either end: 10.1.0.0/16, fe80::/10"},
     {"port", 0, "PORT", "only this port, at either end"},
     {"lport", 0, "PORT", "only this local port"},
     {"rport", 0, "PORT", "only this remote port"},
@@ -114,6 +116,9 @@ constexpr std::array<CommonOption, 14> kCommon = {{
     {"min-ms", 0, "N", "only what took at least so many milliseconds"},
     {"errors", 0, "", "only what failed"},
     {"stack", 0, "", "with the kernel stack"},
+    {"interval", 0, "SECONDS", "report every so many seconds, not only at the end"},
+    {"count", 0, "N", "end after so many reports"},
+    {"timestamp", 'T', "", "with the time before each report"},
     {"duration", 0, "SECONDS", "end after so many seconds"},
 }};
 
@@ -164,19 +169,35 @@ void add_option(std::vector<ToolOption>& options, const Expr& expr) {
 
 // What flowtap does for every tool, unless the script does it itself.
 void add_frame_options(ToolAbout& about) {
-  auto add = [&](const char* name, OptionValue value) {
+  auto add = [&](const char* name, OptionValue value, int64_t fallback = 0) {
     for (const ToolOption& known : about.options)
       if (known.name == name) return;
     ToolOption option = common_option(name, value);
     option.is_of_frame = true;
+    if (fallback) option.fallback = std::to_string(fallback);
     about.options.push_back(std::move(option));
   };
   if (about.head.is_about_current) {
     add("pid", OptionValue::Number);
+    add("follow", OptionValue::Flag);
     add("comm", OptionValue::Text);
     add("cgroup", OptionValue::Text);
   }
+  if (about.interval) {
+    add("interval", OptionValue::Number, *about.interval);
+    add("count", OptionValue::Number);
+    add("timestamp", OptionValue::Flag);
+  }
   add("duration", OptionValue::Number);
+}
+
+// self:report[:SECONDS]
+std::optional<int64_t> interval_of(const Ast& ast) {
+  for (const Probe& probe : ast.probes)
+    for (const AttachSpec& spec : probe.attach)
+      if (spec.parts.size() > 1 && spec.parts[0] == "self" && spec.parts[1] == "report")
+        return spec.parts.size() > 2 ? parse_number(spec.parts[2]).value_or(0) : 0;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -204,6 +225,7 @@ Result<ToolAbout> describe_tool(const ToolFile& tool) {
     if (probe.predicate) for_each_expr(*probe.predicate, look);
     for_each_expr(probe.body, look);
   }
+  about.interval = interval_of(ast);
   add_frame_options(about);
   return about;
 }

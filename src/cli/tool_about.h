@@ -1,6 +1,7 @@
 #pragma once
 // What a tool says about itself: the head of its script, its tables, its options and its plans.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,8 @@ struct ToolAbout {
   std::vector<Table> tables;
   std::vector<ToolOption> options;
   std::vector<std::string> plans;
+  std::optional<int64_t>
+      interval;  // seconds between reports, 0 for one at the end; none: no self:report
 };
 
 // An Error when the script cannot be parsed; the message is the first mistake.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <filesystem>
 
 #include "base/text.h"
 #include "cli/script.h"
@@ -91,6 +92,23 @@ Result<uint64_t> namespace_number(const std::string& text) {
   return static_cast<uint64_t>(info.st_ino);
 }
 
+// A process, its children and theirs, as /proc has them now.
+std::vector<pid_t> descendants(pid_t root) {
+  std::vector<pid_t> all = {root};
+  for (size_t i = 0; i < all.size(); i++) {
+    std::error_code ignored;  // it has ended: nothing to follow
+    std::string threads = fmt::format("/proc/{}/task", all[i]);
+    for (const auto& thread : std::filesystem::directory_iterator(threads, ignored)) {
+      std::optional<std::string> children = read_file(thread.path().string() + "/children");
+      if (!children) continue;
+      for (const std::string& word : split(*children, ' '))
+        if (std::optional<int64_t> pid = parse_number(word))
+          all.push_back(static_cast<pid_t>(*pid));
+    }
+  }
+  return all;
+}
+
 class ToolLine {
  public:
   ToolLine(const ToolFile& tool, const ToolAbout& about, std::vector<std::string> words)
@@ -102,6 +120,7 @@ class ToolLine {
       if (word == "-h" || word == "--help") return say(tool_help(about_));
       if (Status status = take_option(word); !status.ok()) return status.error();
     }
+    if (Status status = follow(); !status.ok()) return status.error();
     own_.push_back(tool_.name);
     std::vector<char*> argv;
     for (std::string& word : own_) argv.push_back(word.data());
@@ -110,6 +129,16 @@ class ToolLine {
     options->tool = tool_;
     options->named = std::move(named_);
     options->pid = pid_;
+    options->interval = interval_;
+    options->duration = duration_;
+    options->has_times = has_times_;
+    if (count_) {
+      int64_t interval = interval_ ? interval_ : about_.interval.value_or(0);
+      if (!interval)
+        return Error{"--count is a number of reports", 0, "say how often: --interval 1"};
+      int64_t all = interval * count_;
+      options->duration = duration_ ? std::min(duration_, all) : all;
+    }
     options->added = std::move(added_);
     options->filter = std::move(filter_);
     options->is_quiet = options->verbose == 0;
@@ -149,12 +178,14 @@ class ToolLine {
           return Error{fmt::format("option '{}' of {} needs a value", word, tool_.name)};
         value = take();
       }
-      if (option->is_of_frame) return take_frame_option(*option, *value);
+      if (option->is_of_frame) return take_frame_option(*option, value.value_or(""));
       if (option->name == "netns") {
         Result<uint64_t> number = namespace_number(*value);
         if (!number.ok()) return number.error();
         value = std::to_string(*number);
       }
+      if (option->name == "follow") is_following_ = true;
+      if (option->name == "pid") followed_ = parse_number(*value);
       named_.emplace_back(option->name, std::move(value));
       return Done{};
     }
@@ -182,18 +213,50 @@ class ToolLine {
       std::optional<int64_t> number = parse_number(value);
       if (!number || *number < 1)
         return Error{fmt::format("--{} takes a positive number, found '{}'", option.name, value)};
-      if (option.name == "pid")
-        pid_ = static_cast<int>(*number);
-      else
-        added_ += fmt::format("interval:s:{} {{ exit(); }}\n", *number);
+      if (option.name == "pid") pid_ = static_cast<int>(*number);
+      if (option.name == "interval") interval_ = *number;
+      if (option.name == "count") count_ = *number;
+      if (option.name == "duration") duration_ = *number;
+      return Done{};
+    }
+    if (option.value == OptionValue::Flag) {
+      (option.name == "follow" ? is_following_ : has_times_) = true;
       return Done{};
     }
     if (value.find_first_of("\"\\\n") != std::string::npos)
       return Error{fmt::format("--{} cannot take '{}'", option.name, value)};
-    if (!filter_.empty()) filter_ += " && ";
-    filter_ += option.name == "comm" ? fmt::format("comm == \"{}\"", value)
-                                     : fmt::format("cgroup == cgroupid(\"{}\")", value);
+    add_filter(option.name == "comm" ? fmt::format("comm == \"{}\"", value)
+                                     : fmt::format("cgroup == cgroupid(\"{}\")", value));
     return Done{};
+  }
+
+  // The processes to follow are kept in a map: the one of -p, its descendants, and what they fork.
+  // A script that filters by owner reads the same map.
+  Status follow() {
+    if (!is_following_) return Done{};
+    if (pid_) followed_ = *pid_;
+    if (!followed_) return Error{"--follow needs a process to start from", 0, "give it with -p"};
+    added_ += "begin { ";
+    for (pid_t pid : descendants(static_cast<pid_t>(*followed_)))
+      added_ += fmt::format("@followed[(uint32){}] = true; ", pid);
+    added_ +=
+        "}\n"
+        "rawtracepoint:sched_process_fork /has_key(@followed, (uint32)args.parent.tgid)/ {\n"
+        "  @followed[(uint32)args.child.tgid] = true;\n"
+        "}\n"
+        // Not when it ends: its sockets are closed after that.
+        "rawtracepoint:sched_process_free /args.p.pid == args.p.tgid/ {\n"
+        "  delete(@followed, (uint32)args.p.tgid);\n"
+        "}\n"
+        "end { clear(@followed); }\n";
+    if (pid_) add_filter("has_key(@followed, pid)");
+    pid_.reset();
+    return Done{};
+  }
+
+  void add_filter(const std::string& condition) {
+    if (!filter_.empty()) filter_ += " && ";
+    filter_ += condition;
   }
 
   const ToolFile& tool_;
@@ -202,6 +265,12 @@ class ToolLine {
   std::vector<std::string> own_ = {"flowtap"};
   std::vector<std::pair<std::string, std::optional<std::string>>> named_;
   std::optional<int> pid_;
+  int64_t interval_ = 0;
+  int64_t count_ = 0;
+  int64_t duration_ = 0;
+  bool has_times_ = false;
+  bool is_following_ = false;
+  std::optional<int64_t> followed_;  // the process that --follow starts from
   std::string added_;
   std::string filter_;
 };

@@ -271,9 +271,11 @@ struct ColumnDecl {  // us LAT "how long it took";
   std::string doc;
 };
 
-struct TableDecl {  // table NAME { columns }
+struct TableDecl {  // table NAME [sorted by COLUMN] { columns }
   Span span;
   std::string name;
+  std::string sorted_by;  // empty: rows are written as they come
+  Span sorted_span;
   std::vector<ColumnDecl> columns;
 };
 

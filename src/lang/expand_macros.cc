@@ -187,7 +187,7 @@ void Expander::expand_call(ExprPtr& e, const std::string& name, std::vector<Expr
   auto report = [&](Span span, std::string message, std::string hint) {
     error(span, std::move(message)).with_hint(std::move(hint));
   };
-  Block body = instantiate({*macro, args, ++uses_, ast_.next_id, limit_, report});
+  Block body = instantiate({*macro, ast_.map_decls, args, ++uses_, ast_.next_id, limit_, report});
   levels_.pop_back();
 
   ExprPtr value;

@@ -104,6 +104,8 @@ void Substitution::rename_map(MapAccess& map, Span span) {
     map.name = std::get<MapAccess>(argument(*index).node).name;
     return;
   }
+  for (const MapDecl& declared : use_.declared)
+    if (declared.name == map.name && declared.span.file == use_.macro.span.file) return;
   use_.error(span,
              fmt::format("macro '{}' uses map '{}', which was not passed to it", use_.macro.name,
                          map.name),

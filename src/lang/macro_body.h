@@ -12,6 +12,7 @@ namespace flowtap {
 
 struct MacroUse {
   const Macro& macro;
+  const std::vector<MapDecl>& declared;  // those of the macro's own file are its too
   std::vector<ExprPtr>& args;  // as many as there are parameters, of fitting kinds; used up
   uint32_t number = 0;         // different for every use
   uint32_t& next_id;

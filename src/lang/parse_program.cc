@@ -221,7 +221,8 @@ void Parser::plan() {
 
 // The word alone may be the name of a probe.
 bool Parser::at_table() {
-  return at("table") && peek(1).kind == TokenKind::Name && peek(2).text == "{";
+  return at("table") && peek(1).kind == TokenKind::Name &&
+         (peek(2).text == "{" || peek(2).text == "sorted");
 }
 
 void Parser::plan_item() {

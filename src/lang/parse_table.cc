@@ -6,7 +6,7 @@
 
 namespace flowtap {
 
-//   table = "table" name "{" { column } "}"
+//   table = "table" name [ "sorted" "by" name ] "{" { column } "}"
 void Parser::table() {
   uint32_t begin = here().begin;
   advance();
@@ -18,6 +18,7 @@ void Parser::table() {
     if (other.name == table.name)
       diagnostics_.error(table.span, fmt::format("there are two tables '{}'", table.name))
           .with_note(other.span, "the first one");
+  if (at("sorted")) sorted_by(table);
   expect("{", "after the name of the table");
   size_t before = diagnostics_.all().size();
   while (!at("}") && token().kind != TokenKind::End) {
@@ -29,6 +30,14 @@ void Parser::table() {
     diagnostics_.error(table.span, "this table has no column")
         .with_hint("write one for each value, e.g. pid PID \"the process\";");
   ast_.tables.push_back(std::move(table));
+}
+
+void Parser::sorted_by(TableDecl& table) {
+  advance();
+  if (!expect("by", "after 'sorted'")) return;
+  table.sorted_span = here();
+  if (!at_word()) return fail_expected("the column to sort by");
+  table.sorted_by = take().text;
 }
 
 //   column = ( kind | "enum" [name] ) name string ";"

@@ -78,6 +78,7 @@ class Parser {
 
   // parse_table.cc
   void table();
+  void sorted_by(TableDecl& table);
   void column(TableDecl& table);
   Stmt emit();
 

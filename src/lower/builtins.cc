@@ -54,6 +54,7 @@ Value Lowering::lower_builtin(const Expr& expr, const Builtin& builtin,
     case Fn::Strlen: return lower_strlen(*args[0]);
     case Fn::Strstr: return lower_search(expr, args, true);
     case Fn::Strcontains: return lower_search(expr, args, false);
+    case Fn::InPrefix: return lower_in_prefix(args);
     case Fn::Strncmp: return lower_strncmp(args);
     case Fn::Memcmp: return lower_memcmp(args);
     case Fn::ContainerOf: return lower_container_of(expr, args);

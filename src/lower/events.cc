@@ -148,13 +148,27 @@ void Lowering::lower_printf(const Expr& expr, const Builtin& builtin,
   send(std::move(event), fields);
 }
 
+// -1 when it names no table.
+int Lowering::table_number(std::string_view name) const {
+  const std::vector<Table>& tables = image_.image().tables;
+  auto table =
+      std::find_if(tables.begin(), tables.end(), [&](const Table& t) { return t.name == name; });
+  return table == tables.end() ? -1 : static_cast<int>(table - tables.begin());
+}
+
 void Lowering::lower_print(const Expr& expr, const std::vector<ExprPtr>& args) {
   const MapAccess* access = std::get_if<MapAccess>(&args[0]->node);
+  const Identifier* word = std::get_if<Identifier>(&args[0]->node);
+  int table = word ? table_number(word->name) : -1;
   std::vector<const Expr*> fields;
   Event event{.kind = EventKind::PrintValue, .span = expr.span};
   if (access && !access->key) {
     event.kind = EventKind::PrintMap;
     event.map = image_.script_map(info(*args[0]).map);
+    for (size_t i = 1; i < args.size(); i++) fields.push_back(args[i].get());
+  } else if (table >= 0) {
+    event.kind = EventKind::PrintTable;
+    event.table = table;
     for (size_t i = 1; i < args.size(); i++) fields.push_back(args[i].get());
   } else {
     fields.push_back(args[0].get());
@@ -171,13 +185,10 @@ void Lowering::lower_exit(const Expr& expr, const std::vector<ExprPtr>& args) {
 }
 
 void Lowering::lower_emit(const Stmt& stmt, const Emit& emit) {
-  const std::vector<Table>& tables = image_.image().tables;
-  auto table = std::find_if(tables.begin(), tables.end(),
-                            [&](const Table& t) { return t.name == emit.table; });
   std::vector<const Expr*> fields;
   for (const ExprPtr& value : emit.values) fields.push_back(value.get());
   Event event{.kind = EventKind::Row, .span = stmt.span};
-  event.table = static_cast<int>(table - tables.begin());
+  event.table = table_number(emit.table);
   send(std::move(event), fields);
 }
 

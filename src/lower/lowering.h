@@ -154,6 +154,7 @@ class Lowering {
   void lower_macaddr(const Expr& arg, Address to);
   Value lower_strlen(const Expr& arg);
   Value lower_search(const Expr& expr, const std::vector<ExprPtr>& args, bool wants_index);
+  Value lower_in_prefix(const std::vector<ExprPtr>& args);
   Value lower_strncmp(const std::vector<ExprPtr>& args);
   Value lower_memcmp(const std::vector<ExprPtr>& args);
   Address bytes_of(const Expr& expr, uint32_t size);  // readable, zeros after the value's own end
@@ -191,6 +192,7 @@ class Lowering {
   void lower_print(const Expr& expr, const std::vector<ExprPtr>& args);
   void lower_exit(const Expr& expr, const std::vector<ExprPtr>& args);
   void lower_emit(const Stmt& stmt, const Emit& emit);
+  int table_number(std::string_view name) const;
   void lower_time(const Expr& expr, const std::vector<ExprPtr>& args);
   void lower_join(const Expr& expr, const std::vector<ExprPtr>& args);
   void lower_assert(const Expr& expr, const std::vector<ExprPtr>& args);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/ip_prefix.h"
 #include "builtins/probes.h"
 #include "lower/lowering.h"
 #include "lower/name_tables.h"
@@ -236,6 +237,10 @@ void Lowering::lower_stack(const Expr& expr, Address to) {
   bool by_build_id = type->stack_mode == StackMode::BuildId;
   uint32_t frame = by_build_id ? kBuildIdFrameSize : kStackFrameSize;
   uint32_t room = type->stack_limit * frame;
+  if (room == 0) {  // kstack(0): a script that was asked for none
+    zero(to, kStackHeader);
+    return;
+  }
   // Linux 6.1 wants it to have been written, for raw tracepoints and where it may lie on the stack.
   if (room <= 128) zero(to + kStackHeader, room);
   int64_t flags = (is_user ? BPF_F_USER_STACK : 0) | (by_build_id ? BPF_F_USER_BUILD_ID : 0);
@@ -275,6 +280,45 @@ void Lowering::lower_ntop(const std::vector<ExprPtr>& args, Address to) {
   uint32_t size = source.type->size;
   b().store(to, 4, imm(size));
   read_bytes(to + kInetAddress, size, source);
+}
+
+// IPv6 sockets that talk IPv4 have it in the last word, behind two of zeros and 0000ffff.
+Value Lowering::lower_in_prefix(const std::vector<ExprPtr>& args) {
+  IpPrefix prefix = *parse_prefix(*info(*args[1]).text);
+  Address address = lower(*args[0]).address;
+  Reg result = b().new_reg();
+  int32_t yes = b().new_block(), no = b().new_block(), done = b().new_block();
+  auto demand = [&](uint32_t word, uint32_t mask, uint32_t wanted) {
+    if (!mask) return;
+    Reg bits = b().load(address + kInetAddress + word * 4, 4);
+    if (mask != UINT32_MAX) bits = b().alu(ir::Alu::And, reg(bits), imm(mask));
+    int32_t next = b().new_block();
+    b().branch(ir::Compare::Eq, reg(bits), imm(wanted), next, no);
+    b().start(next);
+  };
+  int32_t is_long = b().new_block(), is_short = b().new_block();
+  b().branch(ir::Compare::Eq, reg(b().load(address, 4)), imm(16), is_long, is_short);
+  b().start(is_short);
+  if (prefix.words == 1) demand(0, prefix.mask[0], prefix.network[0]);
+  b().jump(prefix.words == 1 ? yes : no);
+  b().start(is_long);
+  if (prefix.words == 1) {
+    demand(0, UINT32_MAX, 0);
+    demand(1, UINT32_MAX, 0);
+    demand(2, UINT32_MAX, htonl(0xffff));
+    demand(3, prefix.mask[0], prefix.network[0]);
+  } else {
+    for (uint32_t i = 0; i < 4; i++) demand(i, prefix.mask[i], prefix.network[i]);
+  }
+  b().jump(yes);
+  b().start(yes);
+  b().assign(result, imm(1));
+  b().jump(done);
+  b().start(no);
+  b().assign(result, imm(0));
+  b().jump(done);
+  b().start(done);
+  return scalar(bool_type(), reg(result));
 }
 
 void Lowering::lower_macaddr(const Expr& arg, Address to) {

@@ -26,6 +26,7 @@ class CsvWriter : public Writer {
   void map(const MapContent& map) override;
   void heading(const Table& table) override;
   void row(const Row& row) override;
+  void end_of_rows() override {}
 
   void errorf(const Place& place, const FormatCall& call) override { text_.errorf(place, call); }
   void warnf(const Place& place, const FormatCall& call) override { text_.warnf(place, call); }

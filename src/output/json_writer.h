@@ -22,6 +22,7 @@ class JsonWriter : public Writer {
   void map(const MapContent& map) override;
   void heading(const Table&) override {}
   void row(const Row& row) override;
+  void end_of_rows() override {}
   void errorf(const Place& place, const FormatCall& call) override;
   void warnf(const Place& place, const FormatCall& call) override;
 

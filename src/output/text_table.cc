@@ -45,7 +45,7 @@ std::vector<size_t>& TextTables::widths_of(const Table& table) {
 }
 
 void TextTables::heading(std::string& out, const Table& table) {
-  if (last_ == &table) return;
+  if (last_ == &table && !is_ended_) return;
   close(out);
   last_ = &table;
   std::vector<size_t>& widths = widths_of(table);
@@ -63,6 +63,7 @@ void TextTables::heading(std::string& out, const Table& table) {
 void TextTables::close(std::string& out) {
   if (last_) out += '\n';
   last_ = nullptr;
+  is_ended_ = false;
 }
 
 void TextTables::row(std::string& out, const Row& row, const ValueContext& context) {

@@ -39,7 +39,12 @@ void TextWriter::printf(const FormatCall& call) {
   data_.commit();
 }
 
-void TextWriter::time(std::string_view text) { data(text); }
+// The time before a report belongs to it.
+void TextWriter::time(std::string_view text) {
+  if (tables_.is_ended()) tables_.close(data_.buffer());
+  data(text);
+}
+
 void TextWriter::cat(std::string_view content) { data(content); }
 void TextWriter::join(std::string_view text) { data(text, "\n"); }
 void TextWriter::system(std::string_view output) { data(output, "\n"); }
@@ -59,6 +64,8 @@ void TextWriter::heading(const Table& table) {
   tables_.heading(data_.buffer(), table);
   data_.commit();
 }
+
+void TextWriter::end_of_rows() { tables_.end_of_rows(); }
 
 void TextWriter::row(const Row& row) {
   tables_.row(data_.buffer(), row, context_);

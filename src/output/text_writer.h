@@ -24,6 +24,7 @@ class TextWriter : public Writer {
   void map(const MapContent& map) override;
   void heading(const Table& table) override;
   void row(const Row& row) override;
+  void end_of_rows() override;
   void errorf(const Place& place, const FormatCall& call) override;
   void warnf(const Place& place, const FormatCall& call) override;
 

@@ -45,6 +45,8 @@ class Writer {
   // The script's only table: its heading may be written before there is a row.
   virtual void heading(const Table& table) = 0;
   virtual void row(const Row& row) = 0;
+  // The rows of a sorted table are all there; the next ones are another report.
+  virtual void end_of_rows() = 0;
   virtual void errorf(const Place& place, const FormatCall& call) = 0;
   virtual void warnf(const Place& place, const FormatCall& call) = 0;
 

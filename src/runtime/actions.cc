@@ -73,15 +73,17 @@ void Actions::run(const Event& event, Bytes record) {
     case EventKind::Printf: in_.writer.printf(call_of(event, record)); break;
     case EventKind::Errorf:
     case EventKind::Warnf: message(event, record); break;
-    case EventKind::Time: time(event); break;
+    case EventKind::Time: time(event.text); break;
     case EventKind::Cat: cat(event, record); break;
     case EventKind::Join: join(event, record); break;
     case EventKind::System: system(event, record); break;
     case EventKind::PrintValue:
       in_.writer.value(event.args.at(0).type, field_bytes(event.args[0], record));
       break;
-    case EventKind::Row:
-      in_.writer.row({in_.image.tables.at(static_cast<size_t>(event.table)), event.args, record});
+    case EventKind::Row: row(event, record); break;
+    case EventKind::PrintTable:
+      held_.write(static_cast<size_t>(event.table),
+                  static_cast<uint64_t>(int_argument(event, 0, record, 0)));
       break;
     case EventKind::PrintMap: print_map(event, record); break;
     case EventKind::ClearMap:
@@ -118,11 +120,13 @@ void Actions::message(const Event& event, Bytes record) {
   in_.writer.errorf(at.place(), call_of(event, record));
 }
 
-void Actions::time(const Event& event) {
+void Actions::time(std::string_view format) {
   std::string text;
-  append_time(text, now_ns(), event.text);
+  append_time(text, now_ns(), format);
   in_.writer.time(text);
 }
+
+void Actions::write_time() { time("%H:%M:%S\n"); }
 
 void Actions::cat(const Event& event, Bytes record) {
   Result<std::string> content = read_start(formatted(event, record), in_.max_cat_bytes);
@@ -156,6 +160,14 @@ void Actions::system(const Event& event, Bytes record) {
     failed(event, output.error());
   else
     in_.writer.system(*output);
+}
+
+void Actions::row(const Event& event, Bytes record) {
+  const Table& table = in_.image.tables.at(static_cast<size_t>(event.table));
+  if (table.sorted_by < 0)
+    in_.writer.row({table, event.args, record});
+  else
+    held_.add(event, record);
 }
 
 void Actions::print_map(const Event& event, Bytes record) {

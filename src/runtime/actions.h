@@ -9,6 +9,7 @@
 #include "bpf/image.h"
 #include "output/writer.h"
 #include "runtime/capture_files.h"
+#include "runtime/held_rows.h"
 #include "source/source.h"
 
 namespace flowtap {
@@ -26,7 +27,7 @@ struct ActionInput {
 
 class Actions {
  public:
-  explicit Actions(ActionInput input) : in_(std::move(input)) {}
+  explicit Actions(ActionInput input) : in_(std::move(input)), held_(in_.image, in_.writer) {}
 
   // One record of the ring buffer. After exit() all are dropped, until resume().
   void take(Bytes record);
@@ -38,16 +39,21 @@ class Actions {
   // Records count again: those of the end probes do, even after exit().
   void resume() { is_dropping_ = false; }
 
+  void write_time();  // on a line of its own
+  // Rows that no print() asked for are not lost.
+  void write_held_rows() { held_.write_rest(); }
+
   uint64_t bad_records() const { return bad_records_; }
   uint64_t errors() const { return errors_; }  // errorf() calls, and actions that failed
 
  private:
   void run(const Event& event, Bytes record);
   void message(const Event& event, Bytes record);
-  void time(const Event& event);
+  void time(std::string_view format);
   void cat(const Event& event, Bytes record);
   void join(const Event& event, Bytes record);
   void system(const Event& event, Bytes record);
+  void row(const Event& event, Bytes record);
   void print_map(const Event& event, Bytes record);
   void change_map(const Event& event);
   void exit(const Event& event, Bytes record);
@@ -58,6 +64,7 @@ class Actions {
   void failed(const Event& event, const Error& error);
 
   ActionInput in_;
+  HeldRows held_;
   CaptureFiles captures_;
   std::optional<int> exit_code_;
   bool is_dropping_ = false;

@@ -6,6 +6,7 @@
 
 #include <bpf/bpf.h>
 #include <fmt/format.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 
@@ -52,7 +53,7 @@ void Session::State::take_signals() {
       is_over = true;
       continue;
     }
-    Status run = run_all(ProbeKind::Self);
+    Status run = run_all(ProbeKind::Self, "signal");
     if (!run) parts.writer.runtime_error(Place{}, run.error().message());
   }
 }
@@ -119,14 +120,63 @@ void Session::State::look_at_process() {
     options.look_at_process(*options.pid);
 }
 
+static bool is_report(const AttachPoint& point) {
+  return point.kind == ProbeKind::Self && point.target == "report";
+}
+
+void Session::State::start_clocks() {
+  Clock::time_point now = Clock::now();
+  if (options.duration.count()) last_moment = now + options.duration;
+  bool reports = false;
+  for (const Program& program : parts.image.programs)
+    for (const AttachPoint& point : program.attach) {
+      if (!is_report(point)) continue;
+      reports = true;
+      interval = std::chrono::nanoseconds(point.period);
+    }
+  if (options.interval.count()) interval = options.interval;
+  if (reports && interval.count()) next_report = now + interval;
+}
+
+// What the script gathered, as it says itself.
+Status Session::State::report() {
+  for (const Program& program : parts.image.programs)
+    for (const AttachPoint& point : program.attach)
+      if (is_report(point)) {
+        if (options.has_times) actions->write_time();
+        Status ran = run_all(ProbeKind::Self, "report");
+        return ran ? drain() : ran;
+      }
+  return Done{};
+}
+
+Status Session::State::look_at_clocks() {
+  Clock::time_point now = Clock::now();
+  if (now >= last_moment) is_over = true;
+  if (is_over || now < next_report) return Done{};
+  // A report that took longer than the interval is followed by the next whole one.
+  while (next_report <= now) next_report += interval;
+  return report();
+}
+
 int Session::State::milliseconds_to_wait() const {
+  using std::chrono::milliseconds;
   bool has_process = options.child || options.pid;
-  if (options.look_at_process && has_process) return static_cast<int>(look_pause.count());
-  return losses->has_sites() ? static_cast<int>(kLossPause.count()) : -1;
+  milliseconds wait = milliseconds::max();
+  if (losses->has_sites()) wait = kLossPause;
+  if (options.look_at_process && has_process) wait = look_pause;
+  Clock::time_point soonest = std::min(next_report, last_moment);
+  if (soonest != Clock::time_point::max()) {
+    milliseconds left = std::chrono::ceil<milliseconds>(soonest - Clock::now());
+    wait = std::min(wait, std::max(left, milliseconds(0)));
+  }
+  return wait == milliseconds::max() ? -1
+                                     : static_cast<int>(std::min<int64_t>(wait.count(), INT_MAX));
 }
 
 Status Session::State::wait() {
   losses_read = Clock::now();
+  start_clocks();
   Status started = start_iterators();
   if (!started) return started.error();
   if (waits_for_nothing() && !iterators) is_over = true;
@@ -144,6 +194,8 @@ Status Session::State::wait() {
     int ready = ::poll(sources, std::size(sources), has_more ? 0 : milliseconds_to_wait());
     if (ready < 0 && errno != EINTR) return errno_error("cannot wait for events");
     check_losses();
+    Status timed = look_at_clocks();
+    if (!timed) return timed.error();
     if (ready <= 0) continue;
     if (sources[1].revents) take_signals();
     if (sources[2].revents) is_over = true;
@@ -180,11 +232,15 @@ Status Session::State::finish() {
   Status drained = drain();
   if (!drained) return drained.error();
   actions->resume();
+  Status reported = report();
+  if (!reported) return reported.error();
+  actions->resume();
   Status ended = run_all(ProbeKind::End);
   if (!ended) return ended.error();
   drained = drain();
   if (!drained) return drained.error();
 
+  actions->write_held_rows();
   parts.writer.end_of_events();
   if (options.print_maps_on_exit) write_maps();
   losses->report_all();

@@ -115,10 +115,10 @@ Status Session::State::open(std::optional<Refusal>* refusal) {
 // --- attach --------------------------------------------------------------------------------------
 
 // Runs the programs of a kind that flowtap runs itself, in the order of the script.
-Status Session::State::run_all(ProbeKind kind) {
+Status Session::State::run_all(ProbeKind kind, std::string_view target) {
   for (size_t i = 0; i < parts.image.programs.size(); i++)
     for (const AttachPoint& point : parts.image.programs[i].attach) {
-      if (point.kind != kind) continue;
+      if (point.kind != kind || point.target != target) continue;
       say(fmt::format("running '{}'", point.name));
       Result<uint32_t> run = run_program(loaded.programs[i].get());
       if (!run) return run.error();
@@ -213,7 +213,8 @@ Status Session::State::start() {
   }
   if (!options.quiet) parts.writer.attached_probes(count_probes());
   // A table that stays empty still says what it would have shown.
-  if (parts.image.tables.size() == 1) parts.writer.heading(parts.image.tables[0]);
+  const std::vector<Table>& tables = parts.image.tables;
+  if (tables.size() == 1 && tables[0].sorted_by < 0) parts.writer.heading(tables[0]);
   if (std::getenv(kNotifyVariable)) {
     parts.writer.flush();
     std::string line = fmt::format("{}\n", kNotifyVariable);

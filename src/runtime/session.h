@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -31,10 +32,13 @@ struct RunOptions {
   LoadOptions load;
   uint64_t max_cat_bytes = 10240;
   bool print_maps_on_exit = true;
-  bool quiet = false;    // no line about attached probes
-  bool warns = true;     // false with --no-warnings
-  bool dry_run = false;  // stop when all is attached; no probe of ours is run
-  bool stats = false;    // measure run times
+  bool quiet = false;                // no line about attached probes
+  bool warns = true;                 // false with --no-warnings
+  bool dry_run = false;              // stop when all is attached; no probe of ours is run
+  bool stats = false;                // measure run times
+  std::chrono::seconds interval{0};  // between reports; 0: as the script says
+  std::chrono::seconds duration{0};  // 0: until something else ends it
+  bool has_times = false;            // -T: each report begins with the time
   // If attaching fails, another plan is tried: nothing may be shown before all is attached.
   bool is_trial = false;
 

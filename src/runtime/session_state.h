@@ -19,7 +19,7 @@ struct Session::State {
 
   // --- steps, session.cc
   Status open(std::optional<Refusal>* refusal);
-  Status run_all(ProbeKind kind);
+  Status run_all(ProbeKind kind, std::string_view target = {});
   bool may_end_in_begin() const;
   Status attach_all();
   Status attach_program(size_t program, bool is_reversed);
@@ -39,6 +39,9 @@ struct Session::State {
   Status take_some(bool& has_more);
   void take_signals();
   void check_losses();
+  Status report();
+  void start_clocks();
+  Status look_at_clocks();
   void look_at_process();
   int milliseconds_to_wait() const;
   void unwatch(uint64_t address);
@@ -64,6 +67,10 @@ struct Session::State {
   std::optional<Signals> signals;
   std::optional<Iterators> iterators;
   using Clock = std::chrono::steady_clock;
+  // Reports and the end come at multiples of the same start; where both meet, the end reports.
+  Clock::time_point next_report = Clock::time_point::max();
+  Clock::time_point last_moment = Clock::time_point::max();
+  Clock::duration interval{0};
   Clock::time_point losses_read;
   Clock::time_point looked_at;
   std::chrono::milliseconds look_pause{1};  // doubled each time

@@ -111,15 +111,33 @@ class Expander {
   }
 
   void expand_self(const ProbeRow& row) {
-    if (!expect_parts(row, 2, 2)) return;
-    if (part(1) != "signal" || part(2) != "SIGUSR1") {
-      error(fmt::format("'{}:{}' is not an event of flowtap itself", part(1), part(2)))
-          .with_hint("the only one is 'self:signal:SIGUSR1'");
+    if (!expect_parts(row, 1, 2)) return;
+    if (part(1) == "report") return expand_report(row);
+    if (part(1) != "signal" || count() != 2 || part(2) != "SIGUSR1") {
+      std::string what = count() == 2 ? fmt::format("{}:{}", part(1), part(2)) : part(1);
+      error(fmt::format("'{}' is not an event of flowtap itself", what))
+          .with_hint("there are 'self:signal:SIGUSR1' and 'self:report'");
       return;
     }
     AttachPoint& point = add(row.kind, "self:signal:SIGUSR1");
     point.target = part(1);
     point.function = part(2);
+  }
+
+  // self:report, self:report:5. The time is what --interval stands for when it is not given.
+  void expand_report(const ProbeRow& row) {
+    uint64_t seconds = 0;
+    if (count() == 2) {
+      std::optional<int64_t> number = parse_number(part(2));
+      if (!number || *number <= 0) {
+        error(fmt::format("a report comes every so many seconds, found '{}'", part(2)));
+        return;
+      }
+      seconds = static_cast<uint64_t>(*number);
+    }
+    AttachPoint& point = add(row.kind, "self:report");
+    point.target = part(1);
+    point.period = seconds * 1'000'000'000;
   }
 
   void expand_named(const ProbeRow& row) {

@@ -39,6 +39,9 @@ class Inferrer {
   void enter_loop(Span span);
   void infer_unroll(const Unroll& unroll);
   void infer_emit(const Stmt& stmt, const Emit& emit);
+  const TableDecl* find_table(std::string_view name) const;  // null when there is none
+  void check_print_table(const Expr& expr, const TableDecl& table,
+                         const std::vector<ExprPtr>& args);
   void check_cell(const TableDecl& table, size_t number, const Expr& value);
   void infer_condition(const Expr& condition);
   void infer_branches(const Expr& condition, const Block& then, const Block& otherwise,

@@ -232,6 +232,9 @@ void Inferrer::check_format(const Expr& expr, const Builtin& builtin,
 }
 
 void Inferrer::check_print(const Expr& expr, const std::vector<ExprPtr>& args) {
+  if (auto* word = std::get_if<Identifier>(&args[0]->node))
+    if (const TableDecl* table = find_table(word->name))
+      return check_print_table(expr, *table, args);
   auto* access = std::get_if<MapAccess>(&args[0]->node);
   if (!access) {
     Type type = readable(info(*args[0]).type);

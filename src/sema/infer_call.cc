@@ -7,6 +7,7 @@
 #include <csignal>
 #include <utility>
 
+#include "base/ip_prefix.h"
 #include "base/text.h"
 #include "builtins/probes.h"
 #include "builtins/registers.h"
@@ -78,6 +79,7 @@ static bool is_compiled_text(Fn id, size_t argument) {
     case Fn::Assert:
     case Fn::StaticAssert: return argument == 1;
     case Fn::Getopt: return argument != 1;
+    case Fn::InPrefix: return argument == 1;
     default: return false;
   }
 }
@@ -104,7 +106,8 @@ void Inferrer::infer_builtin(const Expr& expr, const Builtin& builtin,
     bool is_map = i == 0 && std::holds_alternative<MapAccess>(args[i]->node) &&
                   (builtin.has(kMapFirst) || builtin.id == Fn::Print);
     bool is_member = builtin.id == Fn::ContainerOf && i > 0;
-    if (is_map || is_member || (takes_words(builtin.id) && is_word(*args[i]))) continue;
+    bool is_table = i == 0 && builtin.id == Fn::Print && find_table(word_of(*args[i]));
+    if (is_map || is_member || is_table || (takes_words(builtin.id) && is_word(*args[i]))) continue;
     bool outer = std::exchange(is_for_compiler_, is_compiled_text(builtin.id, i));
     infer(*args[i]);
     is_for_compiler_ = outer;
@@ -299,7 +302,7 @@ Type Inferrer::stack_call_type(const Expr& expr, const Builtin& builtin,
     error(expr.span, fmt::format("a stack has at most 1024 frames, found {}", limit));
     limit = 127;
   }
-  uint32_t frames = std::max<uint32_t>(1, static_cast<uint32_t>(limit));
+  uint32_t frames = static_cast<uint32_t>(limit);
   uint32_t frame_size = mode == StackMode::BuildId ? kBuildIdFrameSize : 8;
   return stack_type(kind, mode, frames, kStackHeader + frames * frame_size);
 }
@@ -412,6 +415,7 @@ bool Inferrer::infer_folded_call(const Expr& expr, const Builtin& builtin,
     case Fn::IsInteger: return yes_no(is(info(*args[0]).type, Kind::Int));
     case Fn::IsUnsignedInteger:
       return yes_no(is(info(*args[0]).type, Kind::Int) && !info(*args[0]).type->is_signed);
+    case Fn::InPrefix: return info(*args[1]).text == "" && yes_no(true);
     case Fn::IsLiteral: {
       const Expr& arg = *args[0];
       return yes_no(std::holds_alternative<IntegerLiteral>(arg.node) ||
@@ -521,6 +525,17 @@ Type Inferrer::memory_function_type(const Expr& expr, const Builtin& builtin,
                                         type_name(type)));
       if (args.size() == 2) expect_integer(*args[0], "ntop");
       return simple_type(Kind::Inet, kInetSize);
+    }
+    case Fn::InPrefix: {
+      if (!is(first, Kind::Inet) && !is(first, Kind::Unknown))
+        error(args[0]->span,
+              fmt::format("in_prefix() takes an address, found '{}'", type_name(first)))
+            .with_hint("ntop() makes an address of it");
+      std::optional<std::string> text = expect_literal_text(*args[1], "in_prefix");
+      if (text && !parse_prefix(*text))
+        error(args[1]->span, fmt::format("'{}' is not a prefix of IPv4 or IPv6 addresses", *text))
+            .with_hint("write it as 10.1.0.0/16, fe80::/10 or a whole address");
+      return bool_type();
     }
     case Fn::Pton: {
       std::optional<std::string> text = expect_literal_text(*args[0], "pton");

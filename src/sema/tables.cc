@@ -30,6 +30,29 @@ static Type enum_of(const ColumnDecl& column, const ScriptTypes& types, Diagnost
   return nullptr;
 }
 
+static void find_sorted_column(const TableDecl& decl, Table& table, Diagnostics& diagnostics) {
+  if (decl.sorted_by.empty()) return;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < table.columns.size(); i++) {
+    names.push_back(table.columns[i].name);
+    if (table.columns[i].name == decl.sorted_by) table.sorted_by = static_cast<int>(i);
+  }
+  if (table.sorted_by < 0) {
+    std::optional<std::string> near = nearest(decl.sorted_by, names);
+    diagnostics
+        .error(decl.sorted_span,
+               fmt::format("table '{}' has no column '{}'", decl.name, decl.sorted_by))
+        .with_hint(near ? fmt::format("did you mean '{}'?", *near)
+                        : fmt::format("its columns are {}", join(names, ", ")));
+    return;
+  }
+  const ColumnKindRow& kind = column_kind(table.columns[static_cast<size_t>(table.sorted_by)].kind);
+  if (kind.value != ColumnValue::Integer)
+    diagnostics.error(decl.sorted_span,
+                      fmt::format("a table is sorted by a number, '{}' is of kind '{}'",
+                                  decl.sorted_by, kind.word));
+}
+
 std::vector<Table> check_tables(const Ast& ast, const ScriptTypes& types,
                                 Diagnostics& diagnostics) {
   std::vector<Table> tables;
@@ -50,6 +73,7 @@ std::vector<Table> check_tables(const Ast& ast, const ScriptTypes& types,
                                                    decl.name, column.key));
       table.columns.push_back(std::move(column));
     }
+    find_sorted_column(decl, table, diagnostics);
     tables.push_back(std::move(table));
   }
   return tables;
@@ -86,12 +110,28 @@ void Inferrer::check_cell(const TableDecl& table, size_t number, const Expr& val
   if (!hint.empty()) report.with_hint(hint);
 }
 
+const TableDecl* Inferrer::find_table(std::string_view name) const {
+  auto table = std::find_if(ast_.tables.begin(), ast_.tables.end(),
+                            [&](const TableDecl& t) { return t.name == name; });
+  return table == ast_.tables.end() ? nullptr : &*table;
+}
+
+void Inferrer::check_print_table(const Expr& expr, const TableDecl& table,
+                                 const std::vector<ExprPtr>& args) {
+  if (table.sorted_by.empty())
+    error(expr.span, fmt::format("rows of table '{}' are written as they come", table.name))
+        .with_hint(fmt::format("to hold them back until print(), declare 'table {} sorted by "
+                               "COLUMN'",
+                               table.name));
+  if (args.size() > 2) error(expr.span, "print() of a table takes the number of rows only");
+  if (args.size() == 2) expect_integer(*args[1], "print");
+}
+
 void Inferrer::infer_emit(const Stmt& stmt, const Emit& emit) {
   if (!emit.values.empty()) current_ = emit.values[0]->id;
   for (const ExprPtr& value : emit.values) infer(*value);
-  auto table = std::find_if(ast_.tables.begin(), ast_.tables.end(),
-                            [&](const TableDecl& t) { return t.name == emit.table; });
-  if (table == ast_.tables.end()) {
+  const TableDecl* table = find_table(emit.table);
+  if (!table) {
     std::vector<std::string> names;
     for (const TableDecl& t : ast_.tables) names.push_back(t.name);
     std::optional<std::string> near = nearest(emit.table, names);

@@ -70,6 +70,7 @@ Column make_column(std::string name, ColumnKind kind, std::string doc, Type name
 
 struct Table {
   std::string name;
+  int sorted_by = -1;  // column; rows wait for print(NAME), which writes the largest first
   std::vector<Column> columns;
 };
 

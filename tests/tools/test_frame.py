@@ -126,3 +126,91 @@ def duration_ends_a_tool(root, flowtap):
     code, out, err = flowtap_text(flowtap, "tcplife", "--duration", "1", "-f", "csv", "--port", "1")
     heading = "time,pid,comm,laddr,lport,raddr,rport,tx_bytes,rx_bytes,life_ms\n"
     return differing("result", (0, heading, ""), (code, out, err))
+
+
+REPORTING_TOOL = """#!/usr/bin/env flowtap
+// mkdircount - directories that processes try to make, counted
+//
+// LAYER: files
+//
+// PROCESS: current
+//
+// Counts mkdir(2).
+
+table counts sorted by N { pid PID "process"; int N "calls"; }
+
+tracepoint:syscalls:sys_enter_mkdir { @calls[pid] = count(); }
+
+self:report {
+  for ($kv : @calls) { emit counts($kv.0, $kv.1); }
+  print(counts, getopt("top", 0, "only so many rows"));
+  clear(@calls);
+}
+"""
+
+
+def reports_come_at_intervals_and_at_the_end(root, flowtap):
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        Path(folder, "mkdircount.bt").write_text(REPORTING_TOOL)
+        problem = ""
+        for arguments, reports in ((["--duration", "1"], 1), (["--interval", "1", "--count", "3"], 3),
+                                   (["--interval", "1", "--duration", "2"], 2), (["--interval=5", "--duration=1"], 1)):
+            code, out, err = flowtap_text(flowtap, "mkdircount", "-T", *arguments, FLOWTAP_TOOLS=folder)
+            found = [bool(re.match(r"\d\d:\d\d:\d\d$", line)) for line in out.splitlines()].count(True)
+            headings = sum(line.split() == ["PID", "N"] for line in out.splitlines())
+            problem += differing(f"{arguments}", (0, reports, reports), (code, found, headings)) + err
+        code, _, err = flowtap_text(flowtap, "mkdircount", "--count", "2", FLOWTAP_TOOLS=folder)
+        problem += differing("--count alone", (2, "error: --count is a number of reports\nhint: say how often: --interval 1\n"), (code, err))
+        os.environ["FLOWTAP_TOOLS"] = folder
+        try:
+            running = Running(flowtap, "mkdircount", "-f", "json", "--top", "2", "--comm", Path(sys.executable).name)
+        finally:
+            del os.environ["FLOWTAP_TOOLS"]
+        counts = {}
+        for count in (5, 11, 3):
+            process = subprocess.Popen([sys.executable, "-c", MAKE, str(count), "700"])
+            process.wait()
+            counts[process.pid] = count
+        out, err = running.stop()
+        expected = [{"pid": pid, "n": n} for pid, n in sorted(counts.items(), key=lambda item: -item[1])][:2]
+        found = [row for row in map(json.loads, out.splitlines()) if row.get("pid") in counts]
+        return problem + differing("rows", expected, found) + err
+
+
+FAMILY = """
+import os, subprocess, sys
+sys.stdin.readline()
+def make(n):
+    for _ in range(n):
+        try: os.mkdir('/no/such/place')
+        except OSError: pass
+make(2)
+child = os.fork()
+if child == 0:
+    make(3)
+    if os.fork() == 0: make(4)
+    else: os.wait()
+    os._exit(0)
+os.wait()
+"""
+
+
+def children_are_followed(root, flowtap):
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        Path(folder, "mkdircount.bt").write_text(REPORTING_TOOL)
+        problem = ""
+        for options, expected in (([], [2]), (["--follow"], [4, 3, 2])):
+            family = subprocess.Popen([sys.executable, "-c", FAMILY], stdin=subprocess.PIPE, text=True)
+            os.environ["FLOWTAP_TOOLS"] = folder
+            try:
+                running = Running(flowtap, "mkdircount", "-f", "json", "-p", str(family.pid), *options)
+            finally:
+                del os.environ["FLOWTAP_TOOLS"]
+            family.communicate("go\n")
+            # Without --follow it ends with the process.
+            out, err = running.stop() if options else running.process.communicate(timeout=30)
+            problem += differing(f"{options}", expected, [json.loads(line)["n"] for line in out.splitlines()]) + err
+        code, _, err = flowtap_text(flowtap, "mkdircount", "--follow", FLOWTAP_TOOLS=folder)
+        return problem + differing("--follow alone", (2, "error: --follow needs a process to start from\nhint: give it with -p\n"), (code, err))

@@ -29,6 +29,10 @@ def tcpconnect_filters_in_the_kernel(root, flowtap):
     problem += differing("--errors", 5, sum(row["pid"] == done["pid"] for row in rows))
     done, rows, _ = rows_during(flowtap, (3, 2, 5), "tcpconnect", "--rport=1")
     problem += differing("--rport", 5, sum(row["pid"] == done["pid"] for row in rows))
+    for prefix, wanted in (("127.0.0.0/8", "127.0.0.1"), ("::/96", "::1"), ("10.0.0.0/8", "")):
+        done, rows, _ = rows_during(flowtap, (3, 2, 5), "tcpconnect", "--addr", prefix)
+        expected = sum(c["address"] == wanted for c in done["connections"] + done["refused"])
+        problem += differing(prefix, expected, sum(row["pid"] == done["pid"] for row in rows))
     done, rows, _ = rows_during(flowtap, (3, 2, 5), "tcpconnect", "-p", "1")
     return problem + differing("-p", 0, len(rows))
 
