@@ -34,6 +34,12 @@ def run_load(name, *numbers, inside=("unshare", "-n")):
     return json.loads(done.stdout)
 
 
+def rows_of(out):
+    """The rows of a tool's JSON. Other records have a type, such as a word on events that came while a probe was running:
+    those of other processes do not matter, those of the load are missing rows."""
+    return [row for row in map(json.loads, out.splitlines()) if "type" not in row]
+
+
 def belongs(row, ports, pid):
     """Rows of the load's sockets: its listeners have ports of their own, a child no process before it is accepted."""
     return row["pid"] in (0, pid) and (row["lport"] in ports or row["rport"] in ports)
@@ -44,7 +50,7 @@ def rows_during(flowtap, load, *arguments):
     running = Running(flowtap, *arguments, "-f", "json")
     done = run_load("tcp", *load)
     out, err = running.stop()
-    rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    rows = rows_of(out)
     ports = {c["near"] for c in done["connections"] + done["refused"]} | {c["far"] for c in done["connections"]}
     return done, [row for row in rows if belongs(row, ports, done["pid"])], err
 
@@ -58,9 +64,8 @@ def rows_of_process(flowtap, load, *arguments):
     running = Running(flowtap, *arguments, "-f", "json")
     done = run_load(*load)
     out, err = running.stop()
-    rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
     pids = done["pids"] if "pids" in done else [done["pid"]]
-    return done, [row for row in rows if row["pid"] in pids], err
+    return done, [row for row in rows_of(out) if row["pid"] in pids], err
 
 
 def same_calls(done, rows, err, wanted=lambda call: True):

@@ -16,6 +16,7 @@ def soconnect_filters_in_the_kernel(root, flowtap):
         (("-4",), lambda call: "." in call["raddr"]),
         (("-6",), lambda call: ":" in call["raddr"]),
         (("--rport", "53"), lambda call: call["rport"] == 53),
+        (("--addr", "203.0.113.0/24"), lambda call: call["raddr"] == "203.0.113.1"),
         (("--errors",), lambda call: call["err"] not in (0, "EINPROGRESS")),
     ):
         problem += same_calls(*rows_of_process(flowtap, ("socket", "connects"), "soconnect", *arguments), wanted)
@@ -36,6 +37,7 @@ def soaccept_filters_in_the_kernel(root, flowtap):
     for arguments, wanted in (
         (("-4",), lambda call: call["proto"] == "TCP"),
         (("-6",), lambda call: call["proto"] == "TCPv6"),
+        (("--addr", "::1"), lambda call: call["proto"] == "TCPv6"),
         (("--errors",), lambda call: call["err"] not in (0, "EAGAIN")),
     ):
         problem += same_calls(*rows_of_process(flowtap, ("socket", "accepts"), "soaccept", *arguments), wanted)
@@ -49,6 +51,7 @@ def solisten_shows_every_call(root, flowtap):
     for arguments, wanted in (
         (("-4",), lambda call: call["proto"] != "TCPv6"),
         (("-6",), lambda call: call["proto"] == "TCPv6"),
+        (("--addr", "127.0.0.1"), lambda call: call["proto"] != "TCPv6"),
         (("--errors",), lambda call: call["err"] != 0),
     ):
         problem += same_calls(*rows_of_process(flowtap, ("socket", "listens"), "solisten", *arguments), wanted)
@@ -67,3 +70,37 @@ def sofdsnoop_shows_one_process(root, flowtap):
     """the load's own sends and receives"""
     _, rows, err = rows_of_process(flowtap, ("fd",), "sofdsnoop", "--comm", "no-such-name")
     return differing("--comm", [], rows) + err
+
+
+def same_lives(done, rows, err, wanted=lambda row: True):
+    """Nothing when the rows are the load's sessions and last as long as it saw."""
+    expected = [session for session in done["sessions"] if wanted(session["row"])]
+    problem = differing("sessions", sorted(str(session["row"]) for session in expected),
+                        sorted(str({key: row[key] for key in done["sessions"][0]["row"]}) for row in rows))
+    for session in expected if not problem else []:
+        # One pair of ports may be used again.
+        if not any(session["row"].items() <= row.items() and session["least"] <= row["life_ms"] <= session["most"] for row in rows):
+            problem += f"  no row is as long as {session}: {[row for row in rows if session['row'].items() <= row.items()]}\n"
+    return problem + err
+
+
+def solife_lasts_as_long_as_the_load_saw(root, flowtap):
+    """the load's own clock"""
+    return same_lives(*rows_of_process(flowtap, ("session",), "solife"))
+
+
+def solife_needs_no_function_probes(root, flowtap):
+    """the load's own clock"""
+    return same_lives(*rows_of_process(flowtap, ("session",), "solife", "--plan", "syscalls"))
+
+
+def solife_filters_in_the_kernel(root, flowtap):
+    """the load's own sessions"""
+    problem = ""
+    for arguments, wanted in (
+        (("-6",), lambda row: ":" in row["laddr"]),
+        (("--port", "5302"), lambda row: row["rport"] == 5302),
+        (("--min-ms", "60000"), lambda row: False),
+    ):
+        problem += same_lives(*rows_of_process(flowtap, ("session",), "solife", *arguments), wanted)
+    return problem

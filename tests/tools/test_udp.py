@@ -17,6 +17,7 @@ def udpconnect_filters_in_the_kernel(root, flowtap):
         (("-4",), lambda call: "." in call["laddr"] and ":" not in call["laddr"]),
         (("-6",), lambda call: ":" in call["laddr"]),
         (("--errors",), lambda call: call["err"] != 0),
+        (("--addr", "203.0.0.0/8"), lambda call: call["raddr"] == "203.0.113.1"),
         (("--rport", "5301"), lambda call: call["rport"] == 5301),
     ):
         problem += same_calls(*rows_of_process(flowtap, ("udp", "connects"), "udpconnect", *arguments), wanted)
