@@ -161,4 +161,5 @@ def main():
     print(json.dumps({"pid": os.getpid(), "sessions": sessions}))
 
 
-main()
+if __name__ == "__main__":
+    main()

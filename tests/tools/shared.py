@@ -74,3 +74,15 @@ def same_calls(done, rows, err, wanted=lambda call: True):
     found = [{key: row[key] for key in expected[0]} for row in rows]
     pairs = itertools.zip_longest(expected, found)
     return "".join(differing(f"call {i}", call, row) for i, (call, row) in enumerate(pairs)) + err
+
+
+def same_lives(done, rows, err, wanted=lambda row: True):
+    """Nothing when the rows are the load's sessions and last as long as it saw."""
+    expected = [session for session in done["sessions"] if wanted(session["row"])]
+    problem = differing("sessions", sorted(str(session["row"]) for session in expected),
+                        sorted(str({key: row[key] for key in done["sessions"][0]["row"]}) for row in rows))
+    for session in expected if not problem else []:
+        # One pair of ports may be used again.
+        if not any(session["row"].items() <= row.items() and session["least"] <= row["life_ms"] <= session["most"] for row in rows):
+            problem += f"  no row is as long as {session}: {[row for row in rows if session['row'].items() <= row.items()]}\n"
+    return problem + err

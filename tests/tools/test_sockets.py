@@ -1,6 +1,6 @@
 """Calls on sockets as the tools show them, beside what the load did."""
 
-from shared import differing, rows_of_process, same_calls
+from shared import differing, rows_of_process, same_calls, same_lives
 
 
 def soconnect_shows_every_call(root, flowtap):
@@ -70,18 +70,6 @@ def sofdsnoop_shows_one_process(root, flowtap):
     """the load's own sends and receives"""
     _, rows, err = rows_of_process(flowtap, ("fd",), "sofdsnoop", "--comm", "no-such-name")
     return differing("--comm", [], rows) + err
-
-
-def same_lives(done, rows, err, wanted=lambda row: True):
-    """Nothing when the rows are the load's sessions and last as long as it saw."""
-    expected = [session for session in done["sessions"] if wanted(session["row"])]
-    problem = differing("sessions", sorted(str(session["row"]) for session in expected),
-                        sorted(str({key: row[key] for key in done["sessions"][0]["row"]}) for row in rows))
-    for session in expected if not problem else []:
-        # One pair of ports may be used again.
-        if not any(session["row"].items() <= row.items() and session["least"] <= row["life_ms"] <= session["most"] for row in rows):
-            problem += f"  no row is as long as {session}: {[row for row in rows if session['row'].items() <= row.items()]}\n"
-    return problem + err
 
 
 def solife_lasts_as_long_as_the_load_saw(root, flowtap):
