@@ -5,7 +5,9 @@
 #include "cli/tool_command.h"
 
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
 #include <array>
@@ -26,7 +28,8 @@ struct OwnOption {
   std::string_view word;
   bool has_value;
 };
-constexpr std::array<OwnOption, 17> kOwn = {{{"-f", true},
+constexpr std::array<OwnOption, 18> kOwn = {{{"-f", true},
+                                             {"--max-keys", true},
                                              {"--format", true},
                                              {"-o", true},
                                              {"--output", true},
@@ -89,6 +92,18 @@ Result<uint64_t> namespace_number(const std::string& text) {
   if (::stat(path.c_str(), &info) != 0)
     return errno_error(fmt::format("cannot find the network namespace '{}'", text),
                        "give a process id, a name that 'ip netns' lists, or a file");
+  return static_cast<uint64_t>(info.st_ino);
+}
+
+// The kernel's number of a cgroup, which is the inode of its directory.
+Result<uint64_t> cgroup_number(const std::string& path) {
+  struct stat info;
+  struct statfs system;
+  const char* hint = "give its directory, e.g. /sys/fs/cgroup/system.slice";
+  if (::stat(path.c_str(), &info) != 0 || ::statfs(path.c_str(), &system) != 0)
+    return errno_error(fmt::format("cannot find the cgroup '{}'", path), hint);
+  if (system.f_type != CGROUP2_SUPER_MAGIC)
+    return Error{fmt::format("'{}' is not a directory of cgroup v2", path), 0, hint};
   return static_cast<uint64_t>(info.st_ino);
 }
 
@@ -179,8 +194,9 @@ class ToolLine {
         value = take();
       }
       if (option->is_of_frame) return take_frame_option(*option, value.value_or(""));
-      if (option->name == "netns") {
-        Result<uint64_t> number = namespace_number(*value);
+      if (option->name == "netns" || option->name == "cgroup") {
+        Result<uint64_t> number =
+            option->name == "netns" ? namespace_number(*value) : cgroup_number(*value);
         if (!number.ok()) return number.error();
         value = std::to_string(*number);
       }
@@ -223,10 +239,15 @@ class ToolLine {
       (option.name == "follow" ? is_following_ : has_times_) = true;
       return Done{};
     }
+    if (option.name == "cgroup") {
+      Result<uint64_t> number = cgroup_number(value);
+      if (!number.ok()) return number.error();
+      add_filter(fmt::format("cgroup == {}", *number));
+      return Done{};
+    }
     if (value.find_first_of("\"\\\n") != std::string::npos)
       return Error{fmt::format("--{} cannot take '{}'", option.name, value)};
-    add_filter(option.name == "comm" ? fmt::format("comm == \"{}\"", value)
-                                     : fmt::format("cgroup == cgroupid(\"{}\")", value));
+    add_filter(fmt::format("comm == \"{}\"", value));
     return Done{};
   }
 

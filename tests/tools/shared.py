@@ -34,15 +34,14 @@ def run_load(name, *numbers, inside=("unshare", "-n")):
     return json.loads(done.stdout)
 
 
-def rows_of(out):
-    """The rows of a tool's JSON. Other records have a type, such as a word on events that came while a probe was running:
-    those of other processes do not matter, those of the load are missing rows."""
-    return [row for row in map(json.loads, out.splitlines()) if "type" not in row]
-
-
 def belongs(row, ports, pid):
     """Rows of the load's sockets: its listeners have ports of their own, a child no process before it is accepted."""
-    return row["pid"] in (0, pid) and (row["lport"] in ports or row["rport"] in ports)
+    return row.get("pid") in (0, pid) and (row["lport"] in ports or row["rport"] in ports)
+
+
+def json_rows(out):
+    """The rows, and records of other kinds: maps, or a word on events that came while a probe was running."""
+    return [json.loads(line) for line in out.splitlines() if line.startswith("{")]
 
 
 def rows_during(flowtap, load, *arguments):
@@ -50,9 +49,17 @@ def rows_during(flowtap, load, *arguments):
     running = Running(flowtap, *arguments, "-f", "json")
     done = run_load("tcp", *load)
     out, err = running.stop()
-    rows = rows_of(out)
+    rows = json_rows(out)
     ports = {c["near"] for c in done["connections"] + done["refused"]} | {c["far"] for c in done["connections"]}
     return done, [row for row in rows if belongs(row, ports, done["pid"])], err
+
+
+def rows_of_load(flowtap, load, numbers, *arguments):
+    """(what the load did, the tool's rows of its process, everything on stderr)"""
+    running = Running(flowtap, *arguments, "-f", "json")
+    done = run_load(load, *numbers)
+    out, err = running.stop()
+    return done, [row for row in json_rows(out) if row.get("pid") == done["pid"]], err
 
 
 def differing(name, expected, found):
@@ -65,7 +72,7 @@ def rows_of_process(flowtap, load, *arguments):
     done = run_load(*load)
     out, err = running.stop()
     pids = done["pids"] if "pids" in done else [done["pid"]]
-    return done, [row for row in rows_of(out) if row["pid"] in pids], err
+    return done, [row for row in json_rows(out) if row.get("pid") in pids], err
 
 
 def same_calls(done, rows, err, wanted=lambda call: True):

@@ -8,8 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from processes import Running
-from shared import differing, flowtap_text, tool_names
+from processes import Running, Skipped
+from shared import differing, flowtap_text, run_load, tool_names
 
 
 def every_tool_is_complete(root, flowtap):
@@ -19,15 +19,17 @@ def every_tool_is_complete(root, flowtap):
         code, text, err = flowtap_text(flowtap, "help", name)
         if code != 0 or name not in listed:
             problem += f"  {name} has no help or is not listed: {err}\n"
-        for part in ("options:", "columns:", "needs:", "overhead:", "example: flowtap"):
+        script = (root / "tools" / f"{name}.bt").read_text()
+        has_table = "\ntable " in script
+        for part in ("options:", "needs:", "overhead:", "example: flowtap", *(["columns"] if has_table else [])):
             if part not in text:
                 problem += f"  the help of {name} lacks '{part}'\n"
         if flowtap_text(flowtap, name, "--help")[1] != text:
             problem += f"  {name} --help differs from help {name}\n"
-        if flowtap_text(flowtap, "source", name)[1] != (root / "tools" / f"{name}.bt").read_text():
+        if flowtap_text(flowtap, "source", name)[1] != script:
             problem += f"  source {name} is not the script\n"
         man = flowtap_text(flowtap, "--docs", "man", name)[1]
-        if not man.startswith(".TH") or ".SH COLUMNS" not in man:
+        if not man.startswith(".TH") or (has_table and ".SH COLUMNS" not in man):
             problem += f"  {name} has no man page\n"
     return problem
 
@@ -176,6 +178,50 @@ def reports_come_at_intervals_and_at_the_end(root, flowtap):
         expected = [{"pid": pid, "n": n} for pid, n in sorted(counts.items(), key=lambda item: -item[1])][:2]
         found = [row for row in map(json.loads, out.splitlines()) if row.get("pid") in counts]
         return problem + differing("rows", expected, found) + err
+
+
+def cgroup_v2():
+    """Where cgroup v2 is mounted, or nothing."""
+    for line in open("/proc/mounts"):
+        if line.split()[2] == "cgroup2":
+            return line.split()[1]
+    return ""
+
+
+def a_cgroup_is_chosen_by_its_directory(root, flowtap):
+    top = cgroup_v2()
+    if not top:
+        return Skipped("cgroup v2 is not mounted")
+    group = Path(top, f"flowtap-test-{os.getpid()}")
+    group.mkdir()
+    try:
+        problem = ""
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            Path(folder, "mkdircount.bt").write_text(REPORTING_TOOL)
+            os.environ["FLOWTAP_TOOLS"] = folder
+            try:
+                running = Running(flowtap, "mkdircount", "-f", "json", "--cgroup", str(group))
+            finally:
+                del os.environ["FLOWTAP_TOOLS"]
+            make = [sys.executable, "-c", MAKE]
+            subprocess.run([*make, "4", "700"], check=True)
+            subprocess.run(["sh", "-c", 'echo $$ > "$0/cgroup.procs"; exec "$@"', str(group), *make, "7", "700"], check=True)
+            out, err = running.stop()
+            problem += differing("calls in the cgroup", [7], [json.loads(line)["n"] for line in out.splitlines()]) + err
+        for tool, each in (("tcpconnect", 1), ("tcplife", 2), ("tcpstates", 10)):
+            running = Running(flowtap, tool, "-f", "json", "--cgroup", str(group))
+            run_load("tcp", 2, 1, 0)
+            inside = ["sh", "-c", 'echo $$ > "$0/cgroup.procs"; exec unshare -n "$@"', str(group)]
+            run_load("tcp", 2, 3, 0, inside=inside)
+            out, err = running.stop()
+            rows = [json.loads(line) for line in out.splitlines()]
+            problem += differing(f"rows of {tool} in the cgroup", each * 5, len(rows)) + err
+        code, _, err = flowtap_text(flowtap, "tcplife", "--cgroup", "/proc")
+        wanted = (2, "error: '/proc' is not a directory of cgroup v2\nhint: give its directory, e.g. /sys/fs/cgroup/system.slice\n")
+        return problem + differing("no cgroup", wanted, (code, err))
+    finally:
+        group.rmdir()
 
 
 FAMILY = """

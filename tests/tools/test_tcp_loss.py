@@ -1,0 +1,139 @@
+"""Segments that were lost, as the tools show them, beside what the load lost and what the kernel counted."""
+
+import os
+import subprocess
+
+from processes import Running, Skipped
+from shared import differing, flowtap_text, json_rows, rows_of_load, run_load
+
+CLOSED_PORT = 20000 + os.getpid() % 10000  # other loads on the machine do not use it
+
+
+def segments(rows, *types):
+    return sum(row["segs"] for row in rows if row["type"] in types)
+
+
+def ends(rows, kind):
+    return {(row["laddr"], row["lport"], row["rport"]) for row in rows if row["type"] == kind}
+
+
+def tcpretrans_shows_every_segment_and_why(root, flowtap):
+    """Tcp:RetransSegs; TcpExt:TCPFastRetrans, TCPLossProbes, TCPSynRetrans; the load's own losses"""
+    done, rows, err = rows_of_load(flowtap, "retrans", (2, 2), "tcpretrans")
+    lost = {kind: set(map(tuple, losses)) for kind, losses in done["lost"].items()}
+    unanswered = {(address, remote, local) for address, local, remote in lost["synack"]}
+    counted = done["counted"]
+    return (differing("Tcp:RetransSegs", counted["RetransSegs"], segments(rows, "rto", "fast", "tlp", "syn", "synack"))
+            + differing("TCPFastRetrans", counted["TCPFastRetrans"], segments(rows, "fast"))
+            + differing("TCPLossProbes", counted["TCPLossProbes"], segments(rows, "tlp"))
+            + differing("TCPSynRetrans", counted["TCPSynRetrans"], segments(rows, "syn", "synack"))
+            + differing("sockets of syn", lost["syn"] | unanswered, ends(rows, "syn"))
+            + differing("sockets of synack", lost["synack"], ends(rows, "synack"))
+            + differing("sockets of fast", lost["fast"], ends(rows, "fast"))
+            + differing("sockets without rto", set(), (lost["timer"] | lost["fast"]) - ends(rows, "rto"))
+            + differing("several segments in one row", True, any(row["segs"] > 1 for row in rows)) + err)
+
+
+def tcpretrans_sums_by_connection(root, flowtap):
+    """Tcp:RetransSegs; the load's own losses"""
+    done, rows, err = rows_of_load(flowtap, "retrans", (2, 1), "tcpretrans", "--sum")
+    keys = [(row["laddr"], row["lport"], row["rport"], row["type"]) for row in rows]
+    sockets = {(row["laddr"], row["lport"], row["rport"]) for row in rows}
+    lost = {tuple(loss) for losses in done["lost"].values() for loss in losses}
+    return (differing("rows of one connection and type", len(set(keys)), len(keys))
+            + differing("sockets that were left out", set(), lost - sockets)
+            + differing("order", sorted((row["segs"] for row in rows), reverse=True), [row["segs"] for row in rows])
+            + differing("Tcp:RetransSegs", done["counted"]["RetransSegs"], sum(row["segs"] for row in rows)) + err)
+
+
+def tcpretrans_shows_what_failed(root, flowtap):
+    """TcpExt:TCPRetransFail"""
+    if "int err" not in flowtap_text(flowtap, "-lv", "rawtracepoint:tcp_retransmit_skb")[1]:
+        return Skipped("this kernel does not tell of retransmissions that failed")
+    done, rows, err = rows_of_load(flowtap, "retrans_fail", (), "tcpretrans")
+    failed = [row for row in rows if row["type"] == "failed"]
+    return (differing("TCPRetransFail", done["counted"]["TCPRetransFail"], len(failed))
+            + differing("ports", {tuple(done["ports"])}, {(row["lport"], row["rport"]) for row in failed})
+            + differing("reasons", {"ENOBUFS"}, {row["err"] for row in failed})
+            + differing("Tcp:RetransSegs", done["counted"]["RetransSegs"], segments(rows, "rto", "tlp", "failed")) + err)
+
+
+def tcpretrans_filters_in_the_kernel(root, flowtap):
+    """the load's own losses, by family, port and process"""
+    problem = ""
+    for option, expected in (("-4", {"127.0.0.1"}), ("-6", {"::1"}), ("--port=1", set()), ("--pid=1", set()),
+                             ("--addr=::/64", {"::1"}), ("--addr=10.0.0.0/8", set())):
+        _, rows, _ = rows_of_load(flowtap, "retrans", (1, 1), "tcpretrans", option)
+        problem += differing(option, expected, {row["laddr"] for row in rows})
+    return problem
+
+
+def drops_during(flowtap, *arguments):
+    """(what the load did, rows of packets to its closed port, rows of packets to its filtered sockets, stderr)"""
+    running = Running(flowtap, "tcpdrop", "-f", "json", *arguments)
+    done = run_load("drop", 5, 7, CLOSED_PORT)
+    out, err = running.stop()
+    rows = json_rows(out)
+    closed = [row for row in rows if [row["saddr"], row["sport"], row["dport"]] in done["closed"]]
+    ends = [f[:3] for f in done["filtered"]]
+    return done, closed, [row for row in rows if [row["saddr"], row["sport"], row["dport"]] in ends], err
+
+
+def reasons(rows):
+    return {(row["saddr"], row["daddr"], row["reason"]) for row in rows}
+
+
+def tcpdrop_shows_every_packet_and_why(root, flowtap):
+    """the load's own refused attempts; Tcp:OutRsts; the sockets' own drops (SO_MEMINFO)"""
+    done, closed, filtered, err = drops_during(flowtap)
+    to_filter = [[address, near, far, sum(row["sport"] == near for row in filtered)] for address, near, far, _ in done["filtered"]]
+    addresses = ("127.0.0.1", "::1")
+    return (differing("to a closed port", done["closed"], [[row["saddr"], row["sport"], row["dport"]] for row in closed])
+            + differing("Tcp:OutRsts without the two that the load made", done["counted"]["OutRsts"] - 2, len(closed))
+            + differing("reasons", {(a, a, "SKB_DROP_REASON_NO_SOCKET") for a in addresses}, reasons(closed))
+            + differing("flags", {"S"}, {row["flags"] for row in closed})
+            + differing("filtered", done["filtered"], to_filter)
+            + differing("reasons", {(a, a, "SKB_DROP_REASON_SOCKET_FILTER") for a in addresses}, reasons(filtered))
+            + differing("flags", {"P.", "R."}, {row["flags"] for row in filtered}) + err)
+
+
+def tcpdrop_knows_the_socket(root, flowtap):
+    """the load's process and the states of its sockets"""
+    if "rx_sk" not in flowtap_text(flowtap, "-lv", "rawtracepoint:kfree_skb")[1]:
+        return Skipped("this kernel does not tell to which socket a dropped packet came")
+    done, closed, filtered, err = drops_during(flowtap)
+    return (differing("of closed ports", {(0, "-", 0)}, {(row["pid"], row["comm"] or "-", row["state"]) for row in closed})
+            + differing("of filters", {(done["pid"], "ESTABLISHED")}, {(row["pid"], row["state"]) for row in filtered}) + err)
+
+
+def tcpdrop_shows_the_stack(root, flowtap):
+    """the function that gave up the packet is in it"""
+    _, closed, _, err = drops_during(flowtap, "--stack")
+    missing = [row["where"] for row in closed if row["where"] not in str(row["stack"])]
+    return differing("rows", 12, len(closed)) + differing("functions that the stack lacks", [], missing) + err
+
+
+def tcpdrop_filters_in_the_kernel(root, flowtap):
+    """the load's own refused attempts, by family and port"""
+    problem = ""
+    for option, expected in (("-4", 5), ("-6", 7), (f"--port={CLOSED_PORT}", 12), ("--port=1", 0), ("--pid=1", 0),
+                             ("--addr=127.0.0.0/8", 5), ("--addr=2001:db8::/32", 0)):
+        _, closed, _, _ = drops_during(flowtap, option)
+        problem += differing(option, expected, len(closed))
+    return problem
+
+
+def tcpdrop_knows_the_namespace(root, flowtap):
+    """the load's own packets, in the namespace and in another one"""
+    name = f"flowtap-test-{os.getpid()}"
+    if subprocess.run(["ip", "netns", "add", name], capture_output=True).returncode != 0:
+        return Skipped("no named network namespace can be made here")
+    try:
+        running = Running(flowtap, "tcpdrop", "-f", "json", "--netns", name)
+        run_load("drop", 3, 2, CLOSED_PORT)
+        inside = run_load("drop", 2, 3, CLOSED_PORT, inside=["ip", "netns", "exec", name])
+        out, err = running.stop()
+        found = [[row["saddr"], row["sport"], row["dport"]] for row in json_rows(out) if row["dport"] == CLOSED_PORT]
+        return differing("packets", inside["closed"], found) + err
+    finally:
+        subprocess.run(["ip", "netns", "delete", name], check=True)

@@ -1,0 +1,57 @@
+"""What TCP does with its window and its buffers, as the tools show it, beside what the sockets said of themselves."""
+
+from shared import differing, rows_during, rows_of_load
+
+WINDOW = ("cwnd", "ssthresh", "flight", "srtt_us", "sndbuf_bytes", "queued_bytes")
+
+
+def not_in_order(expected, found):
+    """What of a list is not found in another one, in the same order."""
+    rest = iter(found)
+    return [item for item in expected if item not in rest]
+
+
+def tcpwin_shows_the_window_at_every_packet(root, flowtap):
+    """TCP_INFO and SO_MEMINFO of the sender after each round"""
+    done, rows, err = rows_of_load(flowtap, "window", (7,), "tcpwin")
+    problem = ""
+    for connection in done["connections"]:
+        mine = [row for row in rows if [row["laddr"], row["lport"], row["rport"]] == connection["ends"] and row["event"] == "rcv"]
+        found = [{key: row[key] for key in WINDOW} for row in mine]
+        problem += differing("told and not shown", [], not_in_order(connection["told"], found))
+        problem += differing("last packet", connection["told"][-1], found[-1] if found else None)
+    return problem + err
+
+
+def tcpwin_shows_beginning_and_end(root, flowtap):
+    """Tcp:ActiveOpens, AttemptFails and PassiveOpens; the load's own connections"""
+    done, rows, err = rows_during(flowtap, (5, 3, 2), "tcpwin")
+    counted = done["counted"]
+    ends = [(c["address"], c["near"], c["far"]) for c in done["connections"]]
+    ends += [(address, far, near) for address, near, far in ends]
+    problem = ""
+    for event in ("new", "end"):
+        found = [(row["laddr"], row["lport"], row["rport"]) for row in rows if row["event"] == event]
+        problem += differing(event, sorted(ends), sorted(found))
+    begun = sum(row["event"] == "new" for row in rows)
+    return problem + differing("opens", counted["ActiveOpens"] - counted["AttemptFails"] + counted["PassiveOpens"], begun) + err
+
+
+def tcpwin_shows_losses(root, flowtap):
+    """TcpExt:TCPSackRecovery; the load's own losses"""
+    done, rows, err = rows_of_load(flowtap, "retrans", (2, 1), "tcpwin")
+    sockets = {event: {(row["laddr"], row["lport"], row["rport"]) for row in rows if row["event"] == event} for event in ("retrans", "ca")}
+    lost = {kind: set(map(tuple, losses)) for kind, losses in done["lost"].items()}
+    lossy = lost["timer"] | lost["fast"] | lost["syn"] | {(address, remote, local) for address, local, remote in lost["synack"]}
+    recoveries = sum((row["event"], row["ca"]) == ("ca", "TCP_CA_Recovery") for row in rows)
+    return (differing("sockets with retrans", lossy, sockets["retrans"]) + differing("sockets with ca", lossy, sockets["ca"])
+            + differing("TCPSackRecovery", done["counted"]["TCPSackRecovery"], recoveries) + err)
+
+
+def tcpwin_filters_in_the_kernel(root, flowtap):
+    """the load's own connections, by family, address and process"""
+    problem = ""
+    for option, expected in (("-4", {"127.0.0.1"}), ("-6", {"::1"}), ("--addr=127.0.0.1", {"127.0.0.1"}), ("--pid=1", set()), ("--port=1", set())):
+        _, rows, _ = rows_of_load(flowtap, "window", (2,), "tcpwin", option)
+        problem += differing(option, expected, {row["laddr"] for row in rows})
+    return problem
