@@ -93,3 +93,31 @@ def same_lives(done, rows, err, wanted=lambda row: True):
         if not any(session["row"].items() <= row.items() and session["least"] <= row["life_ms"] <= session["most"] for row in rows):
             problem += f"  no row is as long as {session}: {[row for row in rows if session['row'].items() <= row.items()]}\n"
     return problem + err
+
+
+def histograms_of(out, name):
+    """{key: [(min, max, count)...]} of a map of histograms in a tool's JSON, counts of all reports added up."""
+    found = {}
+    for row in json_rows(out):
+        for key, buckets in row.get("data", {}).get(name, {}).items() if row.get("type") == "hist" else ():
+            for bucket in buckets:
+                place = (bucket.get("min", 0), bucket["max"])
+                found.setdefault(key, {})[place] = found.get(key, {}).get(place, 0) + bucket["count"]
+    return {key: [(*place, count) for place, count in sorted(buckets.items())] for key, buckets in found.items()}
+
+
+def misfits(times, buckets):
+    """Nothing when each time, known to be between two bounds, can be in a bucket so that all counts are right."""
+    left = sorted(times, key=lambda time: time["most"])
+    for low, high, count in buckets:
+        fitting = [time for time in left if time["least"] <= high and time["most"] >= low][:count]
+        if len(fitting) < count:
+            return f"  {count} in [{low}, {high}], but only {len(fitting)} of the load: {buckets}, {times}\n"
+        for time in fitting:
+            left.remove(time)
+    return f"  not counted: {left} of {times}: {buckets}\n" if left else ""
+
+
+def has_tracepoint(name):
+    """Of sockets; some are younger than Linux 6.1."""
+    return any(Path(f"/sys/kernel/{place}/events/sock/{name}").exists() for place in ("tracing", "debug/tracing"))

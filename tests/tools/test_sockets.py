@@ -1,6 +1,7 @@
 """Calls on sockets as the tools show them, beside what the load did."""
 
-from shared import differing, rows_of_process, same_calls, same_lives
+from processes import Running, Skipped
+from shared import differing, has_tracepoint, histograms_of, misfits, rows_of_process, run_load, same_calls, same_lives
 
 
 def soconnect_shows_every_call(root, flowtap):
@@ -92,3 +93,34 @@ def solife_filters_in_the_kernel(root, flowtap):
     ):
         problem += same_lives(*rows_of_process(flowtap, ("session",), "solife", *arguments), wanted)
     return problem
+
+
+def first_bytes(flowtap, *arguments):
+    running = Running(flowtap, "so1stbyte", *arguments, "-f", "json")
+    done = run_load("first_byte")
+    out, err = running.stop()
+    found = histograms_of(out, "@us")
+    return done, [buckets for key, buckets in found.items() if key.endswith(f",{done['pid']}")], err
+
+
+def so1stbyte_measures_what_the_client_sees(root, flowtap):
+    """the client's own clock"""
+    done, found, err = first_bytes(flowtap)
+    return (misfits(done["times"], found[0]) if len(found) == 1 else f"  not one histogram: {found}\n") + err
+
+
+def so1stbyte_needs_no_function_probes(root, flowtap):
+    """the client's own clock"""
+    if not has_tracepoint("sock_recv_length"):
+        return Skipped("this kernel has no tracepoint sock:sock_recv_length")
+    done, found, err = first_bytes(flowtap, "--plan", "tracepoints")
+    return (misfits(done["times"], found[0]) if len(found) == 1 else f"  not one histogram: {found}\n") + err
+
+
+def so1stbyte_filters_in_the_kernel(root, flowtap):
+    """the client's own count"""
+    done, found, err = first_bytes(flowtap, "-6")
+    counted = sum(count for buckets in found for _, _, count in buckets)
+    problem = differing("-6", len(done["times"]) // 2, counted) + err
+    done, found, err = first_bytes(flowtap, "--comm", "no-such-name")
+    return problem + differing("--comm", [], found) + err

@@ -1,9 +1,7 @@
 """UDP sockets as the tools show them, beside what the load did and what ss(8) says."""
 
-import os
-
 from processes import Skipped
-from shared import differing, rows_of_process, same_calls, same_lives
+from shared import differing, has_tracepoint, rows_of_process, same_calls, same_lives
 
 
 def udpconnect_shows_every_call(root, flowtap):
@@ -44,7 +42,7 @@ def udplife_ends_with_the_last_descriptor(root, flowtap):
 
 def udplife_needs_no_function_probes(root, flowtap):
     """the load's own bytes and clock"""
-    if not os.path.exists("/sys/kernel/tracing/events/sock/sock_send_length"):
+    if not has_tracepoint("sock_send_length"):
         return Skipped("this kernel has no tracepoint sock:sock_send_length")
     return (same_lives(*rows_of_process(flowtap, ("udp", "talks"), "udplife", "--plan", "tracepoints"))
             + same_lives(*only_udp(*rows_of_process(flowtap, ("session",), "udplife", "--plan", "tracepoints"))))
