@@ -14,7 +14,7 @@ import machine
 BOOTS = {"": ["lang", "kernel", "processes", "restricted", "tools"], "lockdown=confidentiality": ["lockdown"]}
 MODULES = "dummy veth nvme ext4 btrfs"  # that cases trace
 SLOWER = 10  # how much longer things may take in a guest: its processor is emulated
-TIME_LIMIT = 1500  # seconds; a guest that hangs is a failure
+TIME_LIMIT = 2700  # seconds; a guest that hangs is a failure
 SUMMARY = re.compile(r"(\d+) passed, (\d+) failed, (\d+) skipped")
 
 

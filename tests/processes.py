@@ -242,6 +242,24 @@ def missed_returns_of_a_wildcard_are_counted(flowtap):
     return count_sleepers(flowtap, "kretprobe:hrtimer_nanosleep,kretprobe:do_mkdirat")
 
 
+def every_function_of_a_name_is_attached(flowtap):
+    """A name may stand for several functions; the kernel lists it once for each."""
+    if not features.has("kprobe"):
+        return Skipped(features.reason("kprobe"))
+    traceable = Path("/sys/kernel/tracing/available_filter_functions")
+    if not traceable.exists():
+        return Skipped("tracefs does not list functions")
+    expected = sum(line.split()[0] == "init_once" for line in traceable.read_text().splitlines())
+    problem = "" if expected > 2 else "  there are too few functions 'init_once' to tell\n"
+    for options in ([], ["--no-feature", "kprobe_multi"]):
+        done = subprocess.run([flowtap, "--dry-run", *options, "-e", "kprobe:*:init_once { @ = count(); }"], capture_output=True, text=True)
+        if f"Attached {expected} probes" not in done.stderr:
+            problem += f"  {options}: expected {expected} probes, found {done.stderr}\n"
+    done = subprocess.run([flowtap, "-e", 'kprobe:init_once { print(reg("ip")); }'], capture_output=True, text=True)
+    wanted = "several functions are called 'init_once'\nhint: 'kprobe:*:init_once' takes them all"
+    return problem + ("" if wanted in done.stderr else f"  an ambiguous name gave {done.returncode} {done.stderr}\n")
+
+
 def links_of(flowtap, *arguments):
     """How many links a script holds."""
     running = Running(flowtap, *arguments)

@@ -3,6 +3,7 @@ tests/tools/test_*.py that takes (root, flowtap) and gives what went wrong, or n
 
 import importlib
 import inspect
+import json
 import os
 import subprocess
 import sys
@@ -22,6 +23,14 @@ def test_functions():
                 yield f"{name} ({path.relative_to(TESTS.parent.parent)})", function
 
 
+def tell(root, function, verdict):
+    """For tests/guest/tool_matrix: the tool a test is about is the first word of its name, what it compares with its docstring."""
+    tool = function.__name__.split("_")[0]
+    if "TOOL_RESULTS" in os.environ and (root / "tools" / f"{tool}.bt").exists():
+        result = {"tool": tool, "test": function.__name__, "truth": function.__doc__ or "", "verdict": verdict}
+        print(os.environ["TOOL_RESULTS"] + json.dumps(result), flush=True)
+
+
 def run(root, results):
     flowtap = root / "build" / "flowtap"
     if not features.has("bpf"):
@@ -36,5 +45,7 @@ def run(root, results):
             problem = f"  {error}\n"
         if isinstance(problem, Skipped):
             results.add(name, skipped=problem.reason)
+            tell(root, function, "skipped")
         else:
             results.add(name, problem)
+            tell(root, function, "failed" if problem else "passed")

@@ -148,6 +148,7 @@ struct AttachPoint {
   std::string target;    // tracepoint category, kernel module, binary path, "signal"
   std::string function;  // event, function, USDT name, signal name
   std::string provider;  // USDT provider
+  int namesake = -1;     // which of the functions of this name in `target`; -1: there is one only
   uint64_t offset = 0;   // function+offset
   uint64_t address =
       0;  // uprobe: ELF virtual address or file offset as `is_file_offset` says; watchpoint

@@ -95,6 +95,7 @@ CompileOptions compile_options(const Options& options, const Child* child,
     return value ? std::optional<std::string>(value) : std::nullopt;
   };
   out.lower.warns = options.warns;
+  out.lower.max_keys = options.max_keys;
   out.lower.pid = options.pid;
   out.lower.user_pid = child ? std::optional<int>(child->pid()) : options.pid;
   out.lower.start_ns = clock_ns(CLOCK_BOOTTIME);

@@ -104,7 +104,9 @@ class Lister {
     size_t colon = rest.find(':');
     std::string module = colon == std::string::npos ? "" : rest.substr(0, colon);
     std::string function = colon == std::string::npos ? rest : rest.substr(colon + 1);
-    for (const std::string& found : target_.kernel_functions(module, function)) {
+    std::vector<std::string> names = target_.kernel_functions(module, function);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    for (const std::string& found : names) {
       size_t at = found.find(':');
       add(fmt::format("{}:{}", row.name, is_typed ? found : found.substr(at + 1)));
       if (!is_verbose_) continue;

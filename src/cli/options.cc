@@ -22,6 +22,7 @@ enum LongOnly {
   kNoWarnings,
   kStats,
   kProbeFilter,
+  kMaxKeys,
   kPlan,
   kNoFeature,
   kTest,
@@ -49,6 +50,7 @@ const option kLong[] = {{"list", no_argument, nullptr, 'l'},
                         {"no-warnings", no_argument, nullptr, kNoWarnings},
                         {"stats", no_argument, nullptr, kStats},
                         {"probe-filter", required_argument, nullptr, kProbeFilter},
+                        {"max-keys", required_argument, nullptr, kMaxKeys},
                         {"plan", required_argument, nullptr, kPlan},
                         {"test", no_argument, nullptr, kTest},
                         {"bench", no_argument, nullptr, kBench},
@@ -111,6 +113,14 @@ Status set_pid(Options& options, const std::string& text) {
   return Done{};
 }
 
+Status set_max_keys(Options& options, const std::string& text) {
+  std::optional<int64_t> number = parse_number(text);
+  if (!number || *number < 1 || *number > UINT32_MAX)
+    return Error{fmt::format("--max-keys takes a positive number, found '{}'", text)};
+  options.max_keys = static_cast<uint64_t>(*number);
+  return Done{};
+}
+
 Status set_probe_filter(Options& options, const std::string& text) {
   regex_t compiled;
   if (::regcomp(&compiled, text.c_str(), REG_EXTENDED | REG_NOSUB) != 0)
@@ -163,6 +173,7 @@ Status apply(Options& options, int letter, const std::string& value) {
     case kNoWarnings: options.no_warnings = true; break;
     case kStats: options.shows_stats = true; break;
     case kProbeFilter: return set_probe_filter(options, value);
+    case kMaxKeys: return set_max_keys(options, value);
     case kPlan: options.plan = value; break;
     case kNoFeature: return set_no_feature(options, value);
     case kTest: return set_mode(options, "test");
@@ -274,6 +285,7 @@ usage: flowtap [options] SCRIPT [parameters] [-- --option=value ...]
   --stats              runs and nanoseconds of every probe at the end
   --unsafe             allow functions that change the system: system(), signal()...
   --probe-filter REGEX attach only to places whose name matches
+  --max-keys N         room for so many keys in every map, whatever the script says
   --plan NAME          use this plan of the script, whatever the others could do
   --test, --bench      run the script's test or bench probes, and nothing else
   --no-feature NAME    do without: kprobe_as_fentry, kprobe, fentry, kprobe_multi, uprobe_multi

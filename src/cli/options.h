@@ -45,6 +45,7 @@ struct Options {
   bool no_warnings = false;
   bool shows_stats = false;
   std::string probe_filter;
+  uint64_t max_keys = 0;                     // of every map; 0: as the script says
   std::string plan;                          // --plan: the only one to try
   std::vector<std::string> unused_features;  // --no-feature
   std::string target_file;                   // --target: a described machine instead of this one

@@ -28,7 +28,8 @@ struct OwnOption {
   std::string_view word;
   bool has_value;
 };
-constexpr std::array<OwnOption, 17> kOwn = {{{"-f", true},
+constexpr std::array<OwnOption, 18> kOwn = {{{"-f", true},
+                                             {"--max-keys", true},
                                              {"--format", true},
                                              {"-o", true},
                                              {"--output", true},

@@ -70,6 +70,7 @@ std::string two_columns(const std::vector<Pair>& rows) {
 std::vector<Pair> option_rows(const ToolAbout& tool) {
   std::vector<Pair> rows;
   for (const ToolOption& option : tool.options) rows.push_back({spelling(option), meaning(option)});
+  rows.push_back({"--max-keys N", "room for so many keys in every map; a full one is told"});
   rows.push_back({"-f text|json|csv", "output format"});
   return rows;
 }

@@ -9,7 +9,6 @@
 #include <bpf/bpf.h>
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <thread>
 
@@ -43,8 +42,9 @@ Error function_error(const AttachRequest& request, int code, const std::string& 
     case EILSEQ:
       return {fmt::format("{}: no instruction of '{}' begins at this offset", what, name)};
     case EADDRNOTAVAIL:
-      return {fmt::format("{}: several functions are called '{}'", what, name), 0,
-              fmt::format("name the module as in 'kprobe:module:{}'", name)};
+      return {
+          fmt::format("{}: several functions are called '{}'", what, name), 0,
+          fmt::format("'kprobe:*:{0}' takes them all, 'kprobe:module:{0}' that of a module", name)};
     case EINVAL:
       return {fmt::format("{}: the kernel forbids probes in '{}'", what, name), 0,
               "trace a function that it calls, or that calls it"};
@@ -88,23 +88,32 @@ std::vector<std::string> symbol_names(std::span<const AttachPoint* const> points
   return names;
 }
 
+// Nothing for those that the symbol table does not have, or hides.
+std::vector<std::optional<uint64_t>> find_addresses(std::span<const AttachPoint* const> points) {
+  std::vector<std::vector<uint64_t>> all = KernelSymbols().addresses_of(symbol_names(points));
+  std::vector<std::optional<uint64_t>> found(points.size());
+  for (size_t i = 0; i < points.size(); i++) {
+    size_t which = static_cast<size_t>(std::max(points[i]->namesake, 0));
+    if (which < all[i].size()) found[i] = all[i][which];
+  }
+  return found;
+}
+
 // Names that stand for one function each go by name; the kernel would find only the first of
 // several that share one, so those go by address.
 Result<Attachment> attach_by_link(const AttachRequest& request,
                                   std::span<const AttachPoint* const> points) {
-  std::map<std::string_view, size_t> counts;
-  for (const AttachPoint* point : points) counts[point->function]++;
   std::vector<const char*> names;
   std::vector<const AttachPoint*> namesakes;
   for (const AttachPoint* point : points) {
-    if (counts[point->function] == 1)
+    if (point->namesake < 0)
       names.push_back(point->function.c_str());
     else
       namesakes.push_back(point);
   }
   std::vector<uint64_t> addresses;
   if (!namesakes.empty())
-    for (std::optional<uint64_t> address : KernelSymbols().addresses_of(symbol_names(namesakes)))
+    for (std::optional<uint64_t> address : find_addresses(namesakes))
       if (address) addresses.push_back(*address);
 
   Attachment attachment;
@@ -123,8 +132,7 @@ Result<Attachment> attach_by_link(const AttachRequest& request,
 
 Result<Attachment> attach_by_events(const AttachRequest& request,
                                     std::span<const AttachPoint* const> points) {
-  std::vector<std::optional<uint64_t>> addresses =
-      KernelSymbols().addresses_of(symbol_names(points));
+  std::vector<std::optional<uint64_t>> addresses = find_addresses(points);
   std::mutex mutex;
   Attachment all;
   std::optional<Error> failure;
@@ -132,7 +140,7 @@ Result<Attachment> attach_by_events(const AttachRequest& request,
     for (size_t i = first; i < points.size(); i += step) {
       AttachPoint point = *points[i];
       point.has_address = addresses[i].has_value();
-      point.address = addresses[i].value_or(0);
+      point.address = addresses[i].value_or(0) + point.offset;
       Result<Attachment> one =
           attach_by_event({request.program, point, request.fd, request.options});
       std::lock_guard<std::mutex> lock(mutex);
@@ -161,7 +169,8 @@ Result<Attachment> attach_kprobes(const AttachRequest& request,
                                   std::span<const AttachPoint* const> points) {
   if (request.options.kprobe_multi && is_for_many_functions(request.program))
     return attach_by_link(request, points);
-  return points.size() == 1 ? attach_by_event(request) : attach_by_events(request, points);
+  bool is_sure = points.size() == 1 && points[0]->namesake < 0;
+  return is_sure ? attach_by_event(request) : attach_by_events(request, points);
 }
 
 Result<Attachment> attach_trampoline(const AttachRequest& request) {

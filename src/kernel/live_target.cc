@@ -184,8 +184,9 @@ std::vector<std::string> LiveTarget::kernel_functions(std::string_view module,
       for (const std::string& name : function_names(*source.btf, function))
         take(source.module, name);
     });
+    sort_unique(names);
   }
-  sort_unique(names);
+  std::sort(names.begin(), names.end());
   return names;
 }
 

@@ -23,6 +23,8 @@ class RingBuffer {
   // Hands over what is there, up to a bound, so that a flood cannot keep the caller forever. True
   // when records were left.
   Result<bool> consume();
+  // Whether the last consume() handed over anything.
+  bool has_taken() const { return state_->taken > 0; }
 
  private:
   struct State {

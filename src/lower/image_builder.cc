@@ -52,8 +52,8 @@ void ImageBuilder::add_script_map(const MapInfo& info) {
                        : (is_lru ? MapType::LruHash : MapType::Hash);
     map.key = checked_.types->complete_all(info.key);
     map.key_size = std::max(1u, info.key->size);
-    map.max_entries =
-        static_cast<uint32_t>(info.decl ? info.decl->entries : checked_.config.max_map_keys);
+    uint64_t keys = info.decl ? info.decl->entries : checked_.config.max_map_keys;
+    map.max_entries = static_cast<uint32_t>(options_.max_keys ? options_.max_keys : keys);
     map.no_prealloc = wants_no_prealloc(map);
   }
   script_maps_.push_back(add_map(std::move(map)));

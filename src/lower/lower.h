@@ -14,6 +14,7 @@ struct LowerOptions {
   std::optional<int> pid;       // -p: kernel probes run for this process only
   std::optional<int> user_pid;  // -p or -c: the same for user probes
   uint64_t ringbuf_bytes = 4 << 20;
+  uint64_t max_keys = 0;      // --max-keys: of every map, whatever the script says; 0: as it says
   uint64_t start_ns = 0;      // boot clock when flowtap started, for `elapsed`
   int64_t tai_offset_ns = 0;  // wall clock minus boot clock, for nsecs(sw_tai)
   struct PidNamespace {

@@ -3,6 +3,10 @@
 // Waits for the ring buffer, for signals, for the end of the process of -p or -c, and for
 // iterators. Output is flushed whenever the ring buffer was emptied, so that a slow script shows
 // each line at once and a fast one writes many at a time.
+//
+// A record that finds the buffer empty wakes us, which costs the program that wrote it several
+// times what the record does. So after records have come we rest for a moment: what is written
+// meanwhile finds the buffer filled and wakes nobody.
 
 #include <bpf/bpf.h>
 #include <fmt/format.h>
@@ -23,6 +27,8 @@
 namespace flowtap {
 
 static constexpr std::chrono::milliseconds kLossPause{1000};
+static constexpr std::chrono::milliseconds kRest{5};
+static constexpr uint64_t kRoomToRest = 1 << 20;  // bytes: no producer fills that in a rest
 static constexpr std::chrono::milliseconds kLongestLookPause{1000};
 
 Status Session::State::take_some(bool& has_more) {
@@ -180,6 +186,8 @@ Status Session::State::wait() {
   Status started = start_iterators();
   if (!started) return started.error();
   if (waits_for_nothing() && !iterators) is_over = true;
+  bool may_rest =
+      ring && parts.image.maps[static_cast<size_t>(parts.image.ringbuf)].max_entries >= kRoomToRest;
   int process_fd = options.child ? options.child->wait_fd() : process.get();
   while (!is_over) {
     bool has_more = false;
@@ -187,11 +195,14 @@ Status Session::State::wait() {
     Status taken = take_some(has_more);
     if (!taken) return taken.error();
     if (is_over) break;
-    pollfd sources[] = {{.fd = ring ? ring->wait_fd() : -1, .events = POLLIN},
+    bool rests = may_rest && ring->has_taken() && !has_more;
+    int timeout = has_more ? 0 : milliseconds_to_wait();
+    if (rests && (timeout < 0 || timeout > kRest.count())) timeout = kRest.count();
+    pollfd sources[] = {{.fd = ring && !rests ? ring->wait_fd() : -1, .events = POLLIN},
                         {.fd = signals->wait_fd(), .events = POLLIN},
                         {.fd = process_fd, .events = POLLIN},
                         {.fd = iterators ? iterators->wait_fd() : -1, .events = POLLIN}};
-    int ready = ::poll(sources, std::size(sources), has_more ? 0 : milliseconds_to_wait());
+    int ready = ::poll(sources, std::size(sources), timeout);
     if (ready < 0 && errno != EINTR) return errno_error("cannot wait for events");
     check_losses();
     Status timed = look_at_clocks();

@@ -29,10 +29,8 @@ std::string map_full_message(const Site& site, SiteCount count) {
   if (count.last_code != 0 && count.last_code != -E2BIG)
     return fmt::format("map '{}' refused {} {}: {}", site.subject, count.count, updates,
                        reason(count.last_code));
-  return fmt::format(
-      "map '{0}' is full: {1} {2} lost; raise max_map_keys, or declare the map's size as in "
-      "'let {0} = hash(50000);'",
-      site.subject, count.count, updates);
+  return fmt::format("map '{}' is full: {} {} lost; raise the limit, e.g. --max-keys 50000",
+                     site.subject, count.count, updates);
 }
 
 // The helper behind a site, for the second line of the report; empty for none.

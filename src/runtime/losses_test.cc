@@ -26,8 +26,7 @@ TEST(SiteMessage, every_kind_has_one) {
       {{.kind = SiteKind::RingbufFull}, {3, 0}, "3 records lost: the ring buffer was full"},
       {{.kind = SiteKind::MapFull, .subject = "@x"},
        {2, -E2BIG},
-       "map '@x' is full: 2 updates lost; raise max_map_keys, or declare the map's size as in "
-       "'let @x = hash(50000);'"},
+       "map '@x' is full: 2 updates lost; raise the limit, e.g. --max-keys 50000"},
       {{.kind = SiteKind::MapFull, .subject = "@x"},
        {1, -ENOMEM},
        "map '@x' refused 1 update: Cannot allocate memory"},

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <map>
 
 #include "base/text.h"
 #include "builtins/probes.h"
@@ -164,15 +165,27 @@ class Expander {
       }
       return add_function(row, module, function, offset);
     }
-    for (const std::string& found : target_.kernel_functions(module, function)) {
-      size_t colon = found.find(':');
-      std::string owner = found.substr(0, colon), name = found.substr(colon + 1);
+    add_functions(row, target_.kernel_functions(module, function), offset);
+  }
+
+  // All that a wildcard found, sorted. A kprobe goes to every function of a name; types tell of
+  // one.
+  void add_functions(const ProbeRow& row, std::vector<std::string> names, uint64_t offset) {
+    bool is_typed = row.has(kHasArgs);
+    if (is_typed) names.erase(std::unique(names.begin(), names.end()), names.end());
+    std::map<std::string, int> of_name;
+    for (const std::string& found : names) of_name[found.substr(found.find(':') + 1)]++;
+    for (size_t i = 0, same = 0; i < names.size(); i++) {
+      same = i > 0 && names[i] == names[i - 1] ? same + 1 : 0;
+      size_t colon = names[i].find(':');
+      std::string owner = names[i].substr(0, colon), name = names[i].substr(colon + 1);
       // The compiler makes functions that BTF does not describe: tcp_v4_fill_cb.isra.0.
       if (is_typed) {
         Result<FunctionSignature> known = target_.kernel_function(owner, name);
         if (!known.ok() || !why_not_traced(*known).empty()) continue;
       }
       add_function(row, owner, name, offset);
+      if (of_name[name] > 1) points_.back().namesake = static_cast<int>(same);
     }
   }
 

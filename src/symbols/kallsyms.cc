@@ -64,9 +64,9 @@ static size_t find_name(std::string_view names, std::string_view wanted, std::st
   return names.npos;
 }
 
-std::vector<std::optional<uint64_t>> KernelSymbols::addresses_of(
+std::vector<std::vector<uint64_t>> KernelSymbols::addresses_of(
     const std::vector<std::string>& names) {
-  std::vector<std::optional<uint64_t>> addresses(names.size());
+  std::vector<std::vector<uint64_t>> addresses(names.size());
   read_once();
   if (is_hidden_) return addresses;
   std::unordered_multimap<std::string_view, size_t> wanted;
@@ -77,7 +77,7 @@ std::vector<std::optional<uint64_t>> KernelSymbols::addresses_of(
     if (!symbol.module.empty()) name.append(" [").append(symbol.module).append("]");
     auto [first, last] = wanted.equal_range(name);
     for (auto found = first; found != last; found++)
-      if (!addresses[found->second]) addresses[found->second] = entry.address();
+      addresses[found->second].push_back(entry.address());
   }
   return addresses;
 }

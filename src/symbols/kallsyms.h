@@ -25,8 +25,9 @@ class KernelSymbols {
   // `name` may be "name" or "name [module]", as /proc/kallsyms and the tracers write it.
   std::optional<uint64_t> address_of(std::string_view name);
 
-  // The same for many names, in one pass. A name without a module is one of the kernel proper.
-  std::vector<std::optional<uint64_t>> addresses_of(const std::vector<std::string>& names);
+  // For many names in one pass: the addresses of all functions that have the name, ascending. A
+  // name without a module is one of the kernel proper.
+  std::vector<std::vector<uint64_t>> addresses_of(const std::vector<std::string>& names);
 
   // The kernel showed no addresses: kernel.kptr_restrict forbids it, or we are not root.
   bool is_hidden();

@@ -82,12 +82,21 @@ TEST(KernelSymbols, a_name_has_an_address) {
 
 TEST(KernelSymbols, many_names_have_their_addresses_in_order) {
   KernelSymbols symbols = symbols_in(kTable);
-  std::vector<std::optional<uint64_t>> expected = {0xffffffffc0101000, 0xffffffff81000100,
-                                                   std::nullopt,       0xffffffffc0201000,
-                                                   std::nullopt,       0xffffffff81000100};
+  std::vector<std::vector<uint64_t>> expected = {
+      {0xffffffffc0101000}, {0xffffffff81000100}, {}, {0xffffffffc0201000}, {},
+      {0xffffffff81000100}};
   EXPECT_EQ(symbols.addresses_of(
                 {"probe [nvme]", "vfs_read", "no_such", "probe [e1000]", "probe", "vfs_read"}),
             expected);
+}
+
+TEST(KernelSymbols, functions_that_share_a_name_are_all_found) {
+  KernelSymbols symbols = symbols_in(
+      "ffffffff81000300 t init_once\nffffffff81000100 t init_once\n"
+      "ffffffffc0101000 t init_once\t[ext4]\n");
+  std::vector<std::vector<uint64_t>> expected = {{0xffffffff81000100, 0xffffffff81000300},
+                                                 {0xffffffffc0101000}};
+  EXPECT_EQ(symbols.addresses_of({"init_once", "init_once [ext4]"}), expected);
 }
 
 TEST(KernelSymbols, says_when_the_kernel_hides_its_addresses) {

@@ -87,6 +87,7 @@ class Target {
                                               std::string_view event) const = 0;
   virtual std::vector<std::string> raw_tracepoints(std::string_view event) const = 0;
   virtual Result<FunctionSignature> raw_tracepoint(std::string_view event) const = 0;
+  // "module:function". A name that several functions of one module share is there as often.
   virtual std::vector<std::string> kernel_functions(std::string_view module,
                                                     std::string_view function) const = 0;
   virtual Result<FunctionSignature> kernel_function(std::string_view module,

@@ -32,7 +32,8 @@ __attribute__((noinline)) int add_numbers(int a, int b) {
   return a + b;
 }
 
-__attribute__((noinline)) long eight_arguments(long a, long b, long c, long d, long e, long f, long g, long h) {
+__attribute__((noinline)) long eight_arguments(long a, long b, long c, long d, long e, long f,
+                                               long g, long h) {
   asm volatile("");
   return a + b + c + d + e + f + g + h;
 }

@@ -1,6 +1,7 @@
 """What the tests of tools share: running flowtap beside a known load, and comparing. Loads run on loopback in a network
 namespace that the test makes."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -72,3 +73,21 @@ def rows_of_load(flowtap, load, numbers, *arguments):
 
 def differing(name, expected, found):
     return "" if expected == found else f"  {name}: expected {expected}, found {found}\n"
+
+
+def rows_of_process(flowtap, load, *arguments):
+    """(what the load did, the tool's rows of its processes, everything on stderr)"""
+    running = Running(flowtap, *arguments, "-f", "json")
+    done = run_load(*load)
+    out, err = running.stop()
+    rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    pids = done["pids"] if "pids" in done else [done["pid"]]
+    return done, [row for row in rows if row["pid"] in pids], err
+
+
+def same_calls(done, rows, err, wanted=lambda call: True):
+    """Nothing when the rows are the load's calls, in their order."""
+    expected = [call for call in done["calls"] if wanted(call)]
+    found = [{key: row[key] for key in expected[0]} for row in rows]
+    pairs = itertools.zip_longest(expected, found)
+    return "".join(differing(f"call {i}", call, row) for i, (call, row) in enumerate(pairs)) + err

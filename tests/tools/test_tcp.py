@@ -9,6 +9,7 @@ from shared import differing, flowtap_text, rows_during, run_load
 
 
 def tcpconnect_shows_every_attempt(root, flowtap):
+    """the load's own ports and results; Tcp:ActiveOpens, Tcp:AttemptFails"""
     done, rows, err = rows_during(flowtap, (13, 7, 5), "tcpconnect")
     rows = [row for row in rows if row["pid"] == done["pid"]]
     found = sorted((row["laddr"], row["lport"], row["raddr"], row["rport"], row["err"]) for row in rows)
@@ -38,6 +39,7 @@ def tcpconnect_filters_in_the_kernel(root, flowtap):
 
 
 def tcplife_counts_payload_exactly(root, flowtap):
+    """the load's own bytes, ports and times"""
     done, rows, err = rows_during(flowtap, (11, 7, 3), "tcplife")
     expected, found = [], []
     for c in done["connections"]:
@@ -51,6 +53,7 @@ def tcplife_counts_payload_exactly(root, flowtap):
 
 
 def tcpstates_shows_every_change_in_order(root, flowtap):
+    """the states that TCP prescribes for the load; Tcp:ActiveOpens, Tcp:PassiveOpens"""
     done, rows, err = rows_during(flowtap, (7, 5, 3), "tcpstates")
     paths = {}
     for row in rows:
