@@ -107,7 +107,7 @@ def same_lives(done, rows, err, wanted=lambda row: True):
 def histograms_of(out, name):
     """{key: [(min, max, count)...]} of a map of histograms in a tool's JSON, counts of all reports added up."""
     found = {}
-    for row in json_rows(out):
+    for row in json_records(out):
         for key, buckets in row.get("data", {}).get(name, {}).items() if row.get("type") == "hist" else ():
             for bucket in buckets:
                 place = (bucket.get("min", 0), bucket["max"])
