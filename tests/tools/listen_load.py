@@ -53,4 +53,5 @@ def main(v4, v6, backlog, port=0):
     print(json.dumps(done))
 
 
-main(*map(int, sys.argv[1:]))
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

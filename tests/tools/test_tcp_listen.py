@@ -1,9 +1,12 @@
 """Listeners and the connections they take, as the tools show them, beside what the sockets said of themselves."""
 
+import json
+import subprocess
 import sys
 from pathlib import Path
 
-from shared import differing, rows_of_load
+from processes import Running
+from shared import LOADS, differing, json_records, json_rows, rows_of_load
 
 
 def tcpaccept_shows_every_connection_and_the_queue(root, flowtap):
@@ -42,3 +45,89 @@ def tcpbind_filters_in_the_kernel(root, flowtap):
         done, rows, _ = rows_of_load(flowtap, "bind", (1000,), "tcpbind", option)
         problem += differing(option, [b[:2] for b in done["binds"] if wanted(b)], [[row["addr"], row["wanted"]] for row in rows])
     return problem
+
+
+class Backlog:
+    """The load with full queues, step by step."""
+
+    def __init__(self, *numbers):
+        command = f"ip link set lo up && exec {sys.executable} {LOADS / 'backlog_load.py'} {' '.join(map(str, numbers))}"
+        self.process = subprocess.Popen(["unshare", "-n", "sh", "-c", command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process.stdout.readline()
+
+    def fill(self):
+        self.process.stdin.write("go on\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def end(self):
+        self.process.communicate("go on\n")
+
+
+def histogram(values):
+    """As flowtap counts them: 0, 1, and powers of two."""
+    buckets = {}
+    for value in values:
+        low = 1 << (value.bit_length() - 1) if value else 0
+        bucket = buckets.setdefault(low, {"min": low, "max": max(2 * low - 1, 0), "count": 0})
+        bucket["count"] += 1
+    return [buckets[low] for low in sorted(buckets)]
+
+
+def histograms_of(out, name, keys):
+    found = {}
+    for record in json_records(out):
+        if record.get("type") == "hist" and name in record["data"]:
+            found.update(record["data"][name])
+    return {key: [b for b in found.get(key, []) if b["count"]] for key in keys}
+
+
+def listeners_shown(out, done):
+    rows = [row for row in json_rows(out) if row["pid"] == done["pid"]]
+    return sorted(([row[k] for k in ("laddr", "lport", "queue", "syns", "limit")] for row in rows)), sum(row["drops"] for row in rows)
+
+
+def listeners_told(done):
+    return sorted([f["address"], f["port"], f["queue"], f["syns"], f["limit"]] for f in done["listeners"])
+
+
+def tcpsynbl_shows_queues_and_drops(root, flowtap):
+    """TCP_INFO of the listeners; /proc/net/tcp; TcpExt:ListenOverflows and ListenDrops"""
+    running = Running(flowtap, "tcpsynbl", "-f", "json")
+    load = Backlog(7, 3, 5)
+    done = load.fill()
+    out, err = running.stop()
+    load.end()
+    shown, drops = listeners_shown(out, done)
+    keys = {f"{f['port']},{f['limit']}": f["found"] for f in done["listeners"]}
+    return (differing("listeners", listeners_told(done), shown) + differing("ListenDrops", done["counted"]["ListenDrops"], drops)
+            + differing("ListenOverflows", done["counted"]["ListenOverflows"], drops)
+            + differing("accept queues", {key: histogram(found["accept"]) for key, found in keys.items()}, histograms_of(out, "@accept_queue", keys))
+            + differing("SYN queues", {key: histogram(found["syn"]) for key, found in keys.items()}, histograms_of(out, "@syn_queue", keys)) + err)
+
+
+def tcpsynbl_knows_older_listeners(root, flowtap):
+    """TCP_INFO of the listeners; TcpExt:ListenDrops"""
+    problem = ""
+    for options in ((), ("--plan", "events")):
+        load = Backlog(3, 2, 4)
+        running = Running(flowtap, "tcpsynbl", "-f", "json", *options)
+        done = load.fill()
+        out, err = running.stop()
+        load.end()
+        shown, drops = listeners_shown(out, done)
+        problem += differing(f"listeners {options}", listeners_told(done), shown)
+        problem += differing(f"ListenDrops {options}", done["counted"]["ListenDrops"], drops) + err
+    return problem
+
+
+def tcpsynbl_shows_listeners_that_closed(root, flowtap):
+    """TcpExt:ListenDrops"""
+    running = Running(flowtap, "tcpsynbl", "-f", "json", "-6")
+    load = Backlog(5, 0, 6)
+    done = load.fill()
+    load.end()
+    out, err = running.stop()
+    shown, drops = listeners_shown(out, done)
+    expected = [[f["address"], f["port"]] for f in done["listeners"] if ":" in f["address"]]
+    return differing("listeners", expected, [row[:2] for row in shown]) + differing("ListenDrops of IPv6", done["counted"]["ListenDrops"] // 2, drops) + err

@@ -9,12 +9,12 @@ from shared import differing, flowtap_text, json_rows, rows_of_load, run_load
 CLOSED_PORT = 20000 + os.getpid() % 10000  # other loads on the machine do not use it
 
 
-def segments(rows, *types):
-    return sum(row["segs"] for row in rows if row["type"] in types)
+def segments(rows, *kinds):
+    return sum(row["segs"] for row in rows if row["kind"] in kinds)
 
 
 def ends(rows, kind):
-    return {(row["laddr"], row["lport"], row["rport"]) for row in rows if row["type"] == kind}
+    return {(row["laddr"], row["lport"], row["rport"]) for row in rows if row["kind"] == kind}
 
 
 def tcpretrans_shows_every_segment_and_why(root, flowtap):
@@ -37,10 +37,10 @@ def tcpretrans_shows_every_segment_and_why(root, flowtap):
 def tcpretrans_sums_by_connection(root, flowtap):
     """Tcp:RetransSegs; the load's own losses"""
     done, rows, err = rows_of_load(flowtap, "retrans", (2, 1), "tcpretrans", "--sum")
-    keys = [(row["laddr"], row["lport"], row["rport"], row["type"]) for row in rows]
+    keys = [(row["laddr"], row["lport"], row["rport"], row["kind"]) for row in rows]
     sockets = {(row["laddr"], row["lport"], row["rport"]) for row in rows}
     lost = {tuple(loss) for losses in done["lost"].values() for loss in losses}
-    return (differing("rows of one connection and type", len(set(keys)), len(keys))
+    return (differing("rows of one connection and kind", len(set(keys)), len(keys))
             + differing("sockets that were left out", set(), lost - sockets)
             + differing("order", sorted((row["segs"] for row in rows), reverse=True), [row["segs"] for row in rows])
             + differing("Tcp:RetransSegs", done["counted"]["RetransSegs"], sum(row["segs"] for row in rows)) + err)
@@ -51,7 +51,7 @@ def tcpretrans_shows_what_failed(root, flowtap):
     if "int err" not in flowtap_text(flowtap, "-lv", "rawtracepoint:tcp_retransmit_skb")[1]:
         return Skipped("this kernel does not tell of retransmissions that failed")
     done, rows, err = rows_of_load(flowtap, "retrans_fail", (), "tcpretrans")
-    failed = [row for row in rows if row["type"] == "failed"]
+    failed = [row for row in rows if row["kind"] == "failed"]
     return (differing("TCPRetransFail", done["counted"]["TCPRetransFail"], len(failed))
             + differing("ports", {tuple(done["ports"])}, {(row["lport"], row["rport"]) for row in failed})
             + differing("reasons", {"ENOBUFS"}, {row["err"] for row in failed})

@@ -1,0 +1,73 @@
+"""Listeners whose queues fill up, for a network namespace of its own. It listens, says so, waits for a line; fills the
+queues, prints what they hold as the kernel tells it (TCP_INFO, /proc/net/tcp), as JSON, and waits for another line."""
+
+import json
+import os
+import socket
+import sys
+
+from drop_filter import DROP_ALL, attach
+from listen_load import FAMILIES, queue_of
+from tcp_counters import counters, grown
+
+SYN_RECV = "03"
+kept = []
+
+
+def listen(version, backlog):
+    family, address = FAMILIES[version]
+    listener = socket.socket(family)
+    listener.bind((address, 0))
+    listener.listen(backlog)
+    return listener
+
+
+def unanswered(listener):
+    """How many connections of this port wait for the client."""
+    path, port = ("/proc/net/tcp", "/proc/net/tcp6")[listener.family == socket.AF_INET6], listener.getsockname()[1]
+    lines = [line.split() for line in list(open(path))[1:]]
+    return sum(words[3] == SYN_RECV and int(words[1].split(":")[1], 16) == port for words in lines)
+
+
+def begin_connect(listener, is_silent):
+    client = socket.socket(listener.family)
+    if is_silent:
+        attach(client, DROP_ALL)
+    client.setblocking(False)
+    client.connect_ex(listener.getsockname())
+    kept.append(client)
+
+
+def fill(listener, silent, refused):
+    """The lengths that each new connection found, and what is left in the end."""
+    found = {"accept": [], "syn": []}
+
+    def connect():
+        found["accept"].append(queue_of(listener)[0])
+        found["syn"].append(unanswered(listener) + 1)  # with itself
+        kept.append(socket.create_connection(listener.getsockname()[:2]))
+
+    connect()
+    kept.append(listener.accept()[0])
+    for _ in range(silent):
+        begin_connect(listener, True)
+    for _ in range(queue_of(listener)[1] + 1):
+        connect()
+    for _ in range(refused):
+        begin_connect(listener, False)
+    queue, limit = queue_of(listener)
+    return {"address": listener.getsockname()[0], "port": listener.getsockname()[1], "queue": queue, "limit": limit,
+            "syns": unanswered(listener), "found": found}
+
+
+def main(backlog, silent, refused):
+    listeners = [listen(version, backlog) for version in (4, 6)]
+    print("listening", flush=True)
+    sys.stdin.readline()
+    before = counters()
+    filled = [fill(listener, silent, refused) for listener in listeners]
+    print(json.dumps({"pid": os.getpid(), "listeners": filled, "counted": grown(before)}), flush=True)
+    sys.stdin.readline()
+
+
+main(*map(int, sys.argv[1:]))
