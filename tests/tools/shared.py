@@ -68,6 +68,12 @@ def histograms_of(out, name):
     return {key: [bucket for bucket in buckets if bucket["count"]] for key, buckets in found.items()}
 
 
+def histogram_of(out, name):
+    """The only histogram of a map."""
+    found = [record["data"][name] for record in json_records(out) if record.get("type") == "hist" and name in record["data"]]
+    return sum(found, [])
+
+
 def rows_during(flowtap, load, *arguments):
     """(what the load did, the tool's rows that belong to it, everything on stderr)"""
     running = Running(flowtap, *arguments, "-f", "json")
