@@ -19,7 +19,8 @@ MAY_INCLUDE = {
     "kernel": ["builtins", "symbols", "target"],
     "output": ["types"],
     "runtime": ["kernel", "output"],
-    "cli": ["runtime", "lower", "codegen"],
+    "plot": ["output"],
+    "cli": ["runtime", "lower", "codegen", "plot"],
 }
 
 FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX)\b")

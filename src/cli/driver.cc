@@ -27,6 +27,7 @@
 #include "output/csv_writer.h"
 #include "output/json_writer.h"
 #include "output/text_writer.h"
+#include "plot/plot_writer.h"
 #include "runtime/child.h"
 #include "runtime/live_symbolizer.h"
 #include "runtime/session.h"
@@ -290,11 +291,12 @@ class Driver {
   }
 
   Outcome run_image(const Compiled& compiled, RunOptions run) {
-    Fd file;
-    if (!options_.output.empty()) {
-      file = Fd(::open(options_.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-      if (!file.valid())
-        return {report(errno_error(fmt::format("cannot write '{}'", options_.output)), kExitUsage)};
+    Fd file, picture;
+    for (auto [fd, name] : {std::pair{&file, &options_.output}, {&picture, &options_.plot_file}}) {
+      if (name->empty()) continue;
+      *fd = Fd(::open(name->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+      if (!fd->valid())
+        return {report(errno_error(fmt::format("cannot write '{}'", *name)), kExitUsage)};
     }
     std::fflush(stdout);
     Sink data(file.valid() ? file.get() : STDOUT_FILENO);
@@ -315,6 +317,15 @@ class Driver {
     else
       writer = std::make_unique<TextWriter>(data, messages, values);
 
+    PlotWriter* plot = nullptr;
+    std::unique_ptr<Writer> plain;  // what the other one passes everything on to
+    if (picture.valid() && options_.plot) {
+      plain = std::move(writer);
+      auto made = std::make_unique<PlotWriter>(*plain, *options_.plot, options_.tool->name, values);
+      plot = made.get();
+      writer = std::move(made);
+    }
+
     run.is_output_closed = [&] { return data.error() != 0; };
     run.look_at_process = [&](pid_t pid) { symbolizer.remember(static_cast<uint32_t>(pid)); };
     std::optional<Refusal> refusal;
@@ -328,6 +339,14 @@ class Driver {
     writer->flush();
     if (!code.ok()) return {report(code.error(), kExitKernel)};
     if (options_.shows_stats) show_stats(*session, compiled.image);
+    if (plot) {
+      Sink page(picture.get());
+      page.buffer() = plot->finish(!options_.plot_file.ends_with(".svg"));
+      page.flush();
+      if (page.error())
+        return {report(Error{fmt::format("cannot write '{}'", options_.plot_file), page.error()},
+                       kExitUsage)};
+    }
     return {*code};
   }
 

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "cli/tool_files.h"
+#include "plot/plot_spec.h"
 
 namespace flowtap {
 
@@ -31,6 +32,8 @@ struct Options {
   int64_t interval = 0;  // seconds between reports; 0: as the script says
   int64_t duration = 0;  // seconds; 0: until something else ends it
   bool has_times = false;
+  std::string plot_file;         // empty: none
+  std::optional<PlotSpec> plot;  // what the tool says it can draw
   std::optional<std::string> command;
   std::string output;  // -o
   Mode mode = Mode::Trace;

@@ -21,10 +21,11 @@ struct HeadField {
   std::string_view word;
   std::string ToolHead::*text;
 };
-constexpr std::array<HeadField, 5> kFields = {{
+constexpr std::array<HeadField, 6> kFields = {{
     {"LAYER:", &ToolHead::layer},
     {"OVERHEAD:", &ToolHead::overhead},
     {"NEEDS:", &ToolHead::needs},
+    {"PLOT:", &ToolHead::plot},
     {"SEE ALSO:", &ToolHead::see_also},
     {"EXAMPLE:", &ToolHead::example},
 }};
@@ -99,7 +100,7 @@ struct CommonOption {
   std::string_view word;
   std::string_view doc;
 };
-constexpr std::array<CommonOption, 19> kCommon = {{
+constexpr std::array<CommonOption, 20> kCommon = {{
     {"pid", 'p', "PID", "only this process"},
     {"follow", 0, "", "with -p: its children and theirs too"},
     {"comm", 0, "NAME", "only processes of this name"},
@@ -120,6 +121,7 @@ constexpr std::array<CommonOption, 19> kCommon = {{
     {"count", 0, "N", "end after so many reports"},
     {"timestamp", 'T', "", "with the time before each report"},
     {"duration", 0, "SECONDS", "end after so many seconds"},
+    {"plot", 0, "FILE", "draw it too: a picture (.svg), or a page for a browser (.html)"},
 }};
 
 ToolOption common_option(std::string_view name, OptionValue value) {
@@ -189,6 +191,7 @@ void add_frame_options(ToolAbout& about) {
     add("timestamp", OptionValue::Flag);
   }
   add("duration", OptionValue::Number);
+  if (!about.head.plot.empty()) add("plot", OptionValue::Text);
 }
 
 // self:report[:SECONDS]

@@ -30,6 +30,7 @@ struct ToolHead {
   std::string description;  // paragraphs, with an empty line between them
   std::string overhead;     // OVERHEAD: as measured
   std::string needs;        // NEEDS: what the kernel must offer
+  std::string plot;         // PLOT: what --plot draws, see plot/plot_spec.h
   std::string see_also;     // SEE ALSO: other tools
   std::string example;      // EXAMPLE: a command and what it printed
   // PROCESS: current. Every event happens in the process it is about, so that flowtap itself can

@@ -147,6 +147,8 @@ class ToolLine {
     options->interval = interval_;
     options->duration = duration_;
     options->has_times = has_times_;
+    options->plot_file = plot_file_;
+    options->plot = parse_plot(about_.head.plot);
     if (count_) {
       int64_t interval = interval_ ? interval_ : about_.interval.value_or(0);
       if (!interval)
@@ -239,6 +241,10 @@ class ToolLine {
       (option.name == "follow" ? is_following_ : has_times_) = true;
       return Done{};
     }
+    if (option.name == "plot") {
+      plot_file_ = value;
+      return Done{};
+    }
     if (option.name == "cgroup") {
       Result<uint64_t> number = cgroup_number(value);
       if (!number.ok()) return number.error();
@@ -290,6 +296,7 @@ class ToolLine {
   int64_t count_ = 0;
   int64_t duration_ = 0;
   bool has_times_ = false;
+  std::string plot_file_;
   bool is_following_ = false;
   std::optional<int64_t> followed_;  // the process that --follow starts from
   std::string added_;

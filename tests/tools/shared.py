@@ -37,7 +37,7 @@ def run_load(name, *numbers, inside=("unshare", "-n")):
 
 def belongs(row, ports, pid):
     """Rows of the load's sockets: its listeners have ports of their own, a child no process before it is accepted."""
-    return row["pid"] in (0, pid) and (row["lport"] in ports or row["rport"] in ports)
+    return row.get("pid") in (0, pid) and (row["lport"] in ports or row["rport"] in ports)
 
 
 def json_records(out):
@@ -94,7 +94,7 @@ def rows_of_load(flowtap, load, numbers, *arguments):
         missed = [record for record in json_records(out) if "missed" in str(record.get("msg"))]
         if not missed:
             break
-    return done, [row for row in json_rows(out) if row["pid"] == done["pid"]], err + "".join(f"  {record}\n" for record in missed)
+    return done, [row for row in json_rows(out) if row.get("pid") == done["pid"]], err + "".join(f"  {record}\n" for record in missed)
 
 
 @contextlib.contextmanager
@@ -123,9 +123,8 @@ def rows_of_process(flowtap, load, *arguments):
     running = Running(flowtap, *arguments, "-f", "json")
     done = run_load(*load)
     out, err = running.stop()
-    rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
     pids = done["pids"] if "pids" in done else [done["pid"]]
-    return done, [row for row in rows if row["pid"] in pids], err
+    return done, [row for row in json_rows(out) if row.get("pid") in pids], err
 
 
 def same_calls(done, rows, err, wanted=lambda call: True):
@@ -134,3 +133,43 @@ def same_calls(done, rows, err, wanted=lambda call: True):
     found = [{key: row[key] for key in expected[0]} for row in rows]
     pairs = itertools.zip_longest(expected, found)
     return "".join(differing(f"call {i}", call, row) for i, (call, row) in enumerate(pairs)) + err
+
+
+def same_lives(done, rows, err, wanted=lambda row: True):
+    """Nothing when the rows are the load's sessions and last as long as it saw."""
+    expected = [session for session in done["sessions"] if wanted(session["row"])]
+    problem = differing("sessions", sorted(str(session["row"]) for session in expected),
+                        sorted(str({key: row[key] for key in done["sessions"][0]["row"]}) for row in rows))
+    for session in expected if not problem else []:
+        # One pair of ports may be used again.
+        if not any(session["row"].items() <= row.items() and session["least"] <= row["life_ms"] <= session["most"] for row in rows):
+            problem += f"  no row is as long as {session}: {[row for row in rows if session['row'].items() <= row.items()]}\n"
+    return problem + err
+
+
+def histograms_of(out, name):
+    """{key: [(min, max, count)...]} of a map of histograms in a tool's JSON, counts of all reports added up."""
+    found = {}
+    for row in json_records(out):
+        for key, buckets in row.get("data", {}).get(name, {}).items() if row.get("type") == "hist" else ():
+            for bucket in buckets:
+                place = (bucket.get("min", 0), bucket["max"])
+                found.setdefault(key, {})[place] = found.get(key, {}).get(place, 0) + bucket["count"]
+    return {key: [(*place, count) for place, count in sorted(buckets.items())] for key, buckets in found.items()}
+
+
+def misfits(times, buckets):
+    """Nothing when each time, known to be between two bounds, can be in a bucket so that all counts are right."""
+    left = sorted(times, key=lambda time: time["most"])
+    for low, high, count in buckets:
+        fitting = [time for time in left if time["least"] <= high and time["most"] >= low][:count]
+        if len(fitting) < count:
+            return f"  {count} in [{low}, {high}], but only {len(fitting)} of the load: {buckets}, {times}\n"
+        for time in fitting:
+            left.remove(time)
+    return f"  not counted: {left} of {times}: {buckets}\n" if left else ""
+
+
+def has_tracepoint(name):
+    """Of sockets; some are younger than Linux 6.1."""
+    return any(Path(f"/sys/kernel/{place}/events/sock/{name}").exists() for place in ("tracing", "debug/tracing"))

@@ -1,6 +1,7 @@
 """Calls on sockets as the tools show them, beside what the load did."""
 
-from shared import differing, rows_of_process, same_calls
+from processes import Running, Skipped
+from shared import differing, has_tracepoint, histograms_of, misfits, rows_of_process, run_load, same_calls, same_lives
 
 
 def soconnect_shows_every_call(root, flowtap):
@@ -16,6 +17,7 @@ def soconnect_filters_in_the_kernel(root, flowtap):
         (("-4",), lambda call: "." in call["raddr"]),
         (("-6",), lambda call: ":" in call["raddr"]),
         (("--rport", "53"), lambda call: call["rport"] == 53),
+        (("--addr", "203.0.113.0/24"), lambda call: call["raddr"] == "203.0.113.1"),
         (("--errors",), lambda call: call["err"] not in (0, "EINPROGRESS")),
     ):
         problem += same_calls(*rows_of_process(flowtap, ("socket", "connects"), "soconnect", *arguments), wanted)
@@ -36,6 +38,7 @@ def soaccept_filters_in_the_kernel(root, flowtap):
     for arguments, wanted in (
         (("-4",), lambda call: call["proto"] == "TCP"),
         (("-6",), lambda call: call["proto"] == "TCPv6"),
+        (("--addr", "::1"), lambda call: call["proto"] == "TCPv6"),
         (("--errors",), lambda call: call["err"] not in (0, "EAGAIN")),
     ):
         problem += same_calls(*rows_of_process(flowtap, ("socket", "accepts"), "soaccept", *arguments), wanted)
@@ -49,6 +52,7 @@ def solisten_shows_every_call(root, flowtap):
     for arguments, wanted in (
         (("-4",), lambda call: call["proto"] != "TCPv6"),
         (("-6",), lambda call: call["proto"] == "TCPv6"),
+        (("--addr", "127.0.0.1"), lambda call: call["proto"] != "TCPv6"),
         (("--errors",), lambda call: call["err"] != 0),
     ):
         problem += same_calls(*rows_of_process(flowtap, ("socket", "listens"), "solisten", *arguments), wanted)
@@ -67,3 +71,56 @@ def sofdsnoop_shows_one_process(root, flowtap):
     """the load's own sends and receives"""
     _, rows, err = rows_of_process(flowtap, ("fd",), "sofdsnoop", "--comm", "no-such-name")
     return differing("--comm", [], rows) + err
+
+
+def solife_lasts_as_long_as_the_load_saw(root, flowtap):
+    """the load's own clock"""
+    return same_lives(*rows_of_process(flowtap, ("session",), "solife"))
+
+
+def solife_needs_no_function_probes(root, flowtap):
+    """the load's own clock"""
+    return same_lives(*rows_of_process(flowtap, ("session",), "solife", "--plan", "syscalls"))
+
+
+def solife_filters_in_the_kernel(root, flowtap):
+    """the load's own sessions"""
+    problem = ""
+    for arguments, wanted in (
+        (("-6",), lambda row: ":" in row["laddr"]),
+        (("--port", "5302"), lambda row: row["rport"] == 5302),
+        (("--min-ms", "60000"), lambda row: False),
+    ):
+        problem += same_lives(*rows_of_process(flowtap, ("session",), "solife", *arguments), wanted)
+    return problem
+
+
+def first_bytes(flowtap, *arguments):
+    running = Running(flowtap, "so1stbyte", *arguments, "-f", "json")
+    done = run_load("first_byte")
+    out, err = running.stop()
+    found = histograms_of(out, "@us")
+    return done, [buckets for key, buckets in found.items() if key.endswith(f",{done['pid']}")], err
+
+
+def so1stbyte_measures_what_the_client_sees(root, flowtap):
+    """the client's own clock"""
+    done, found, err = first_bytes(flowtap)
+    return (misfits(done["times"], found[0]) if len(found) == 1 else f"  not one histogram: {found}\n") + err
+
+
+def so1stbyte_needs_no_function_probes(root, flowtap):
+    """the client's own clock"""
+    if not has_tracepoint("sock_recv_length"):
+        return Skipped("this kernel has no tracepoint sock:sock_recv_length")
+    done, found, err = first_bytes(flowtap, "--plan", "tracepoints")
+    return (misfits(done["times"], found[0]) if len(found) == 1 else f"  not one histogram: {found}\n") + err
+
+
+def so1stbyte_filters_in_the_kernel(root, flowtap):
+    """the client's own count"""
+    done, found, err = first_bytes(flowtap, "-6")
+    counted = sum(count for buckets in found for _, _, count in buckets)
+    problem = differing("-6", len(done["times"]) // 2, counted) + err
+    done, found, err = first_bytes(flowtap, "--comm", "no-such-name")
+    return problem + differing("--comm", [], found) + err
