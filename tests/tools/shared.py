@@ -2,6 +2,7 @@
 namespace that the test makes."""
 
 import itertools
+import contextlib
 import json
 import os
 import subprocess
@@ -48,6 +49,31 @@ def json_rows(out):
     return [record for record in json_records(out) if "type" not in record]
 
 
+def histogram(values):
+    """As flowtap counts them: 0, 1, and powers of two."""
+    buckets = {}
+    for value in values:
+        low = 1 << (value.bit_length() - 1) if value else 0
+        bucket = buckets.setdefault(low, {"min": low, "max": max(2 * low - 1, 0), "count": 0})
+        bucket["count"] += 1
+    return [buckets[low] for low in sorted(buckets)]
+
+
+def histograms_of(out, name):
+    """The histograms of a map by their key, without empty buckets."""
+    found = {}
+    for record in json_records(out):
+        if record.get("type") == "hist" and name in record["data"]:
+            found.update(record["data"][name])
+    return {key: [bucket for bucket in buckets if bucket["count"]] for key, buckets in found.items()}
+
+
+def histogram_of(out, name):
+    """The only histogram of a map."""
+    found = [record["data"][name] for record in json_records(out) if record.get("type") == "hist" and name in record["data"]]
+    return sum(found, [])
+
+
 def rows_during(flowtap, load, *arguments):
     """(what the load did, the tool's rows that belong to it, everything on stderr)"""
     running = Running(flowtap, *arguments, "-f", "json")
@@ -69,6 +95,23 @@ def rows_of_load(flowtap, load, numbers, *arguments):
         if not missed:
             break
     return done, [row for row in json_rows(out) if row.get("pid") == done["pid"]], err + "".join(f"  {record}\n" for record in missed)
+
+
+@contextlib.contextmanager
+def named_namespace():
+    """The name of a network namespace of ip-netns(8)."""
+    name = f"flowtap-test-{os.getpid()}"
+    subprocess.run(["ip", "netns", "add", name], check=True, capture_output=True)
+    try:
+        yield name
+    finally:
+        subprocess.run(["ip", "netns", "delete", name], check=True)
+
+
+def plans_that_work(flowtap, tool):
+    """As 'flowtap check' tells, which tries them."""
+    lines = flowtap_text(flowtap, "check", tool)[1].splitlines()[1:]
+    return [words[0] for words in map(str.split, lines) if words[1:2] == ["yes"]]
 
 
 def differing(name, expected, found):
