@@ -52,3 +52,56 @@ def socketio_filters_in_the_kernel(root, flowtap):
             expected = [e for e in done["done"] if wanted(e)]
             problem += differing(f"{arguments}", messages_of(expected), counted(of(done, rows))) + err
     return problem
+
+
+def in_bucket(bucket, size):
+    return bucket.get("min", size) <= size <= bucket.get("max", size)
+
+
+def histograms(records, name):
+    """key -> buckets of a map of histograms"""
+    found = {}
+    for record in records:
+        if record.get("type") == "hist":
+            found.update(record["data"].get(name, {}))
+    return found
+
+
+def wrong_sizes(key, buckets, sizes):
+    counts = [bucket["count"] for bucket in buckets]
+    return differing(f"sizes of {key}", [sum(in_bucket(bucket, size) for size in sizes) for bucket in buckets], counts) + \
+        differing(f"number of {key}", len(sizes), sum(counts))
+
+
+def sizes_of(done, direction, wanted=lambda entry: True):
+    return [size for e in done["done"] if e["dir"] == direction and not e["err"] and wanted(e) for size in e["sizes"]]
+
+
+def socksize_shows_every_size(root, flowtap):
+    """a program's own list of sizes"""
+    name = f"size-{os.getpid()}"
+    done, records, err = reported(flowtap, ("io", name), "socksize")
+    problem = err
+    expected = []
+    for direction in ("read", "write"):
+        sizes = sizes_of(done, direction)
+        problem += wrong_sizes(direction, histograms(records, f"@{direction}_bytes").get(name, []), sizes)
+        expected.append((direction, len(sizes), sum(sizes) // len(sizes), sum(sizes)))
+    found = sorted((row["dir"], row["count"], row["mean_bytes"], row["total_bytes"]) for row in of(done, records))
+    return problem + differing("table", expected, found)
+
+
+def socksize_divides_by_process_port_and_stack(root, flowtap):
+    """a program's own list of sizes"""
+    name = f"size-{os.getpid()}"
+    done, records, err = reported(flowtap, ("io", name), "socksize", "--by", "pid", "--comm", name)
+    key = f"{name},{done['pid']}"
+    problem = err + wrong_sizes(key, histograms(records, "@write_bytes").get(key, []), sizes_of(done, "write"))
+    done, records, err = reported(flowtap, ("io", name), "socksize", "--by", "port", "--comm", name)
+    for port in (done["tcp"], done["udp"], 0):
+        sizes = sizes_of(done, "write", lambda entry: entry["rport"] == port)
+        key = f"{name},{port}"
+        problem += err + wrong_sizes(key, histograms(records, "@write_bytes").get(key, []), sizes)
+    done, records, err = reported(flowtap, ("io", name), "socksize", "--by", "stack", "--comm", name)
+    total = sum(bucket["count"] for buckets in histograms(records, "@read_bytes").values() for bucket in buckets)
+    return problem + err + differing("reads by stack", len(sizes_of(done, "read")), total)
