@@ -105,3 +105,28 @@ def socksize_divides_by_process_port_and_stack(root, flowtap):
     done, records, err = reported(flowtap, ("io", name), "socksize", "--by", "stack", "--comm", name)
     total = sum(bucket["count"] for buckets in histograms(records, "@read_bytes").values() for bucket in buckets)
     return problem + err + differing("reads by stack", len(sizes_of(done, "read")), total)
+
+
+def tcptop_counts_payload_of_each_connection(root, flowtap):
+    """the payload that a program sent and received"""
+    done, rows, err = reported(flowtap, ("tcp", 11, 7, 3), "tcptop", "--top", "0")
+    expected, found = {}, {}
+    for c in done["connections"]:
+        for lport, rport, tx, rx in ((c["near"], c["far"], c["sent"], c["answered"]), (c["far"], c["near"], c["answered"], c["sent"])):
+            if tx or rx:
+                expected[c["address"], lport, c["address"], rport] = (rx, tx, rx + tx)
+    for row in of(done, rows):  # a connection may stand in two reports
+        key = (row["laddr"], row["lport"], row["raddr"], row["rport"])
+        parts = (row["rx_bytes"], row["tx_bytes"], row["bytes"])
+        found[key] = tuple(a + b for a, b in zip(found.get(key, (0, 0, 0)), parts))
+    return differing("connections", expected, found) + err
+
+
+def tcptop_filters_in_the_kernel(root, flowtap):
+    """the payload that a program sent and received"""
+    problem = ""
+    for arguments, wanted in ((["-4"], "127.0.0.1"), (["-6"], "::1"), (["--addr", "127.0.0.0/8"], "127.0.0.1"), (["--port", "1"], "")):
+        done, rows, err = reported(flowtap, ("tcp", 5, 3, 0), "tcptop", "--top=0", *arguments)
+        expected = sum(2 * (c["sent"] + c["answered"]) for c in done["connections"] if c["address"] == wanted)
+        problem += differing(f"{arguments}", expected, sum(row["bytes"] for row in of(done, rows))) + err
+    return problem
