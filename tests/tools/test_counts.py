@@ -130,3 +130,13 @@ def tcptop_filters_in_the_kernel(root, flowtap):
         expected = sum(2 * (c["sent"] + c["answered"]) for c in done["connections"] if c["address"] == wanted)
         problem += differing(f"{arguments}", expected, sum(row["bytes"] for row in of(done, rows))) + err
     return problem
+
+
+def sockstat_counts_calls_and_messages(root, flowtap):
+    """a program's own count of each call and its bytes"""
+    name = f"stat-{os.getpid()}"
+    done, rows, err = reported(flowtap, ("io", name), "sockstat", "--comm", name)
+    count = lambda wanted: sum(len(e["sizes"]) for e in done["done"] if wanted(e))
+    expected = dict(done["calls"], send=count(lambda e: e["dir"] == "write"), recv=count(lambda e: e["dir"] != "write"),
+                    failed=count(lambda e: e["err"] == "EPIPE"), tx_bytes=sum(sizes_of(done, "write")), rx_bytes=sum(sizes_of(done, "read")))
+    return differing("activity", expected, {key: sum(row[key] for row in rows) for key in expected}) + err
