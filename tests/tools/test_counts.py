@@ -140,3 +140,31 @@ def sockstat_counts_calls_and_messages(root, flowtap):
     expected = dict(done["calls"], send=count(lambda e: e["dir"] == "write"), recv=count(lambda e: e["dir"] != "write"),
                     failed=count(lambda e: e["err"] == "EPIPE"), tx_bytes=sum(sizes_of(done, "write")), rx_bytes=sum(sizes_of(done, "read")))
     return differing("activity", expected, {key: sum(row[key] for row in rows) for key in expected}) + err
+
+
+def sofamily_counts_openings(root, flowtap):
+    """a program's own count of its connections"""
+    done, rows, err = reported(flowtap, ("openings",), "sofamily")
+    expected = {}
+    for call, family, _, _, error, count in done["openings"]:
+        expected[call, family, error] = expected.get((call, family, error), 0) + count
+    found = {(row["call"], row["family"], row["err"]): row["count"] for row in of(done, rows)}
+    return differing("openings", expected, found) + err
+
+
+def soprotocol_counts_openings(root, flowtap):
+    """a program's own count of its connections"""
+    done, rows, err = reported(flowtap, ("openings",), "soprotocol")
+    found = sorted(str([row[key] for key in ("call", "type", "proto", "err", "count")]) for row in of(done, rows))
+    expected = sorted(str([call, kind, proto, error, count]) for call, _, kind, proto, error, count in done["openings"])
+    return differing("openings", expected, found) + err
+
+
+def sofamily_and_soprotocol_choose_errors(root, flowtap):
+    """a program's own count of its connections"""
+    problem = ""
+    for tool in ("sofamily", "soprotocol"):
+        done, rows, err = reported(flowtap, ("openings",), tool, "--errors")
+        expected = sum(count for *_, error, count in done["openings"] if error)
+        problem += differing(f"failures of {tool}", expected, sum(row["count"] for row in of(done, rows))) + err
+    return problem
