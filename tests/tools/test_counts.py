@@ -168,3 +168,38 @@ def sofamily_and_soprotocol_choose_errors(root, flowtap):
         expected = sum(count for *_, error, count in done["openings"] if error)
         problem += differing(f"failures of {tool}", expected, sum(row["count"] for row in of(done, rows))) + err
     return problem
+
+
+def kernel_version():
+    return tuple(int(part) for part in os.uname().release.split(".")[:2])
+
+
+def sormem_shows_overflows(root, flowtap):
+    """Udp:RcvbufErrors, drops of /proc/net/udp6, TcpExt:TCPRcvQDrop and TCPOFODrop, SO_MEMINFO"""
+    done, rows, err = reported(flowtap, ("rmem",), "sormem")
+    rows = [row for row in rows if "event" in row]
+    problem = differing("Udp:RcvbufErrors", done["errors"], done["sockets"][0]["drops"])
+    for end, protocol in zip(done["sockets"], ("UDP", "UDPv6")):
+        found = [row for row in rows if (row["proto"], row["lport"]) == (protocol, end["port"])]
+        each = (end["address"], end["inode"], os.getuid(), end["used"], end["limit"], "SKB_DROP_REASON_SOCKET_RCVBUFF")
+        if protocol == "UDPv6" and kernel_version() < (6, 10):  # which does not tell the socket
+            each = (end["address"], 0, 0, 0, 0, "SKB_DROP_REASON_SOCKET_RCVBUFF")
+        shown = {tuple(row[key] for key in ("laddr", "inode", "uid", "used_bytes", "limit_bytes", "reason")) for row in found}
+        problem += differing(f"drops of {protocol}", end["drops"], len(found)) + differing(protocol, {each}, shown)
+    pinged = sum(row["inode"] == done["ping"]["inode"] for row in rows)
+    shrunk = sum([row["lport"], row["rport"]] in done["shrunk"] and row["proto"] == "TCP" for row in rows)
+    return (problem + differing("answers to ping that were lost", done["ping"]["lost"], pinged)
+            + differing("TcpExt:TCPRcvQDrop and TCPOFODrop", done["queue_drops"], shrunk) + differing("no drops", False, shrunk == 0) + err)
+
+
+def sormem_measures_buffers_before_each_read(root, flowtap):
+    """SO_MEMINFO before each read of a program"""
+    name = f"rmem-{os.getpid()}"
+    done, records, err = reported(flowtap, ("rmem", name), "sormem", "--comm", name)
+    used, limits = zip(*done["states"])
+    percent = [100 * u // limit for u, limit in done["states"]]
+    problem = differing("rows, which have no process", [], [row for row in records if "event" in row]) + err
+    for key, values in (("@rmem_alloc", used), ("@rmem_limit", limits), ("@used_percent", percent)):
+        buckets = [r["data"][key] for r in records if r.get("type") == "hist" and key in r["data"]]
+        problem += wrong_sizes(key, buckets[0] if buckets else [], values)
+    return problem
