@@ -60,12 +60,14 @@ def histogram(values):
 
 
 def histograms_of(out, name):
-    """The histograms of a map by their key, without empty buckets."""
+    """The histograms of a map by their key, those of all reports added up, without empty buckets."""
     found = {}
     for record in json_records(out):
-        if record.get("type") == "hist" and name in record["data"]:
-            found.update(record["data"][name])
-    return {key: [bucket for bucket in buckets if bucket["count"]] for key, buckets in found.items()}
+        for key, buckets in record["data"].get(name, {}).items() if record.get("type") == "hist" else ():
+            for bucket in buckets:
+                place = (bucket.get("min", 0), bucket["max"])
+                found.setdefault(key, {}).setdefault(place, dict(bucket, count=0))["count"] += bucket["count"]
+    return {key: [places[place] for place in sorted(places) if places[place]["count"]] for key, places in found.items()}
 
 
 def histogram_of(out, name):
@@ -147,15 +149,10 @@ def same_lives(done, rows, err, wanted=lambda row: True):
     return problem + err
 
 
-def histograms_of(out, name):
-    """{key: [(min, max, count)...]} of a map of histograms in a tool's JSON, counts of all reports added up."""
-    found = {}
-    for row in json_records(out):
-        for key, buckets in row.get("data", {}).get(name, {}).items() if row.get("type") == "hist" else ():
-            for bucket in buckets:
-                place = (bucket.get("min", 0), bucket["max"])
-                found.setdefault(key, {})[place] = found.get(key, {}).get(place, 0) + bucket["count"]
-    return {key: [(*place, count) for place, count in sorted(buckets.items())] for key, buckets in found.items()}
+def ranges_of(out, name):
+    """{key: [(min, max, count)...]} of a map of histograms."""
+    return {key: [(bucket.get("min", 0), bucket["max"], bucket["count"]) for bucket in buckets]
+            for key, buckets in histograms_of(out, name).items()}
 
 
 def misfits(times, buckets):
