@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "builtins/probes.h"
+#include "lang/expand.h"
 #include "sema/infer.h"
 
 namespace flowtap {
@@ -521,7 +522,7 @@ void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) 
   if (is(to, Kind::Pointer) && is(from, Kind::Pointer)) to = pointer_type(to->element, from->space);
   result.type = to;
   bool is_needless = same_type(to, operand.type) && !operand.value && !node.type.of;
-  if (is_needless)
+  if (is_needless && !is_expanded(ast_, program_.origins[expr.id]))
     warning(expr.span,
             fmt::format("this cast has no effect: the value has type '{}' already", type_name(to)));
   if (is_integer(to) && is_scalar(from)) {
