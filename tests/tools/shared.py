@@ -2,6 +2,7 @@
 namespace that the test makes."""
 
 import itertools
+import collections
 import contextlib
 import json
 import os
@@ -47,33 +48,6 @@ def json_records(out):
 def json_rows(out):
     """Only rows have no type."""
     return [record for record in json_records(out) if "type" not in record]
-
-
-def histogram(values):
-    """As flowtap counts them: 0, 1, and powers of two."""
-    buckets = {}
-    for value in values:
-        low = 1 << (value.bit_length() - 1) if value else 0
-        bucket = buckets.setdefault(low, {"min": low, "max": max(2 * low - 1, 0), "count": 0})
-        bucket["count"] += 1
-    return [buckets[low] for low in sorted(buckets)]
-
-
-def histograms_of(out, name):
-    """The histograms of a map by their key, those of all reports added up, without empty buckets."""
-    found = {}
-    for record in json_records(out):
-        for key, buckets in record["data"].get(name, {}).items() if record.get("type") == "hist" else ():
-            for bucket in buckets:
-                place = (bucket.get("min", 0), bucket["max"])
-                found.setdefault(key, {}).setdefault(place, dict(bucket, count=0))["count"] += bucket["count"]
-    return {key: [places[place] for place in sorted(places) if places[place]["count"]] for key, places in found.items()}
-
-
-def histogram_of(out, name):
-    """The only histogram of a map."""
-    found = [record["data"][name] for record in json_records(out) if record.get("type") == "hist" and name in record["data"]]
-    return sum(found, [])
 
 
 def rows_during(flowtap, load, *arguments):
@@ -149,10 +123,23 @@ def same_lives(done, rows, err, wanted=lambda row: True):
     return problem + err
 
 
-def ranges_of(out, name):
-    """{key: [(min, max, count)...]} of a map of histograms."""
-    return {key: [(bucket.get("min", 0), bucket["max"], bucket["count"]) for bucket in buckets]
-            for key, buckets in histograms_of(out, name).items()}
+def histograms_of(out, name):
+    """{key: [(min, max, count)...]} of a map of histograms in a tool's JSON, without empty buckets, counts of all reports
+    added up. The key of a map that has none is empty."""
+    found = {}
+    for row in json_records(out):
+        all_buckets = row.get("data", {}).get(name, {}) if row.get("type") == "hist" else {}
+        for key, buckets in (all_buckets if isinstance(all_buckets, dict) else {"": all_buckets}).items():
+            for bucket in (bucket for bucket in buckets if bucket["count"]):
+                place = (bucket.get("min", 0), bucket["max"])
+                found.setdefault(key, {})[place] = found.get(key, {}).get(place, 0) + bucket["count"]
+    return {key: [(*place, count) for place, count in sorted(buckets.items())] for key, buckets in found.items()}
+
+
+def histogram(values):
+    """[(min, max, count)...] as flowtap counts: 0, 1, and powers of two."""
+    counts = collections.Counter(1 << (value.bit_length() - 1) if value else 0 for value in values)
+    return [(low, max(2 * low - 1, 0), count) for low, count in sorted(counts.items())]
 
 
 def misfits(times, buckets):

@@ -1,7 +1,7 @@
 """Calls on sockets as the tools show them, beside what the load did."""
 
 from processes import Running, Skipped
-from shared import differing, has_tracepoint, ranges_of, misfits, rows_of_process, run_load, same_calls, same_lives
+from shared import differing, has_tracepoint, histograms_of, misfits, rows_of_process, run_load, same_calls, same_lives
 
 
 def soconnect_shows_every_call(root, flowtap):
@@ -99,7 +99,7 @@ def first_bytes(flowtap, *arguments):
     running = Running(flowtap, "so1stbyte", *arguments, "-f", "json")
     done = run_load("first_byte")
     out, err = running.stop()
-    found = ranges_of(out, "@us")
+    found = histograms_of(out, "@us")
     return done, [buckets for key, buckets in found.items() if key.endswith(f",{done['pid']}")], err
 
 
@@ -134,12 +134,12 @@ def connection_times(flowtap, *arguments):
     found = {}
     for name in ("@network_us", "@wakeup_us"):
         added = {}
-        for key, buckets in ranges_of(out, name).items():
+        for key, buckets in histograms_of(out, name).items():
             for low, high, count in buckets if key.endswith(",connlat-load") else ():
                 added[low, high] = added.get((low, high), 0) + count
         found[name] = [(*place, count) for place, count in sorted(added.items())]
     failed = {}
-    for key, buckets in ranges_of(out, "@failed_us").items():
+    for key, buckets in histograms_of(out, "@failed_us").items():
         if key.split(",")[-2] == "connlat-load":
             error = key.split(",")[-1]
             failed[error] = failed.get(error, 0) + sum(count for _, _, count in buckets)

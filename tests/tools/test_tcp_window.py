@@ -1,7 +1,7 @@
 """What TCP does with its window and its buffers, as the tools show it, beside what the sockets said of themselves."""
 
 from processes import Running
-from shared import differing, histogram, histogram_of, histograms_of, json_rows, named_namespace, plans_that_work, rows_during, rows_of_load, run_load
+from shared import differing, histogram, histograms_of, json_rows, misfits, named_namespace, plans_that_work, rows_during, rows_of_load, run_load
 
 WINDOW = ("cwnd", "ssthresh", "flight", "srtt_us", "sndbuf_bytes", "queued_bytes")
 
@@ -58,13 +58,6 @@ def tcpwin_filters_in_the_kernel(root, flowtap):
     return problem
 
 
-def held_wrongly(times, buckets):
-    """What is wrong with a histogram of durations of which only bounds are known: (reason, least, most) of each."""
-    shortest, longest = min(least for _, least, _ in times), max(most for _, _, most in times)
-    is_possible = sum(b["count"] for b in buckets) == len(times) and all(b["max"] + 1 >= shortest and b["min"] <= longest for b in buckets)
-    return "" if is_possible else f"  held: {buckets}, but the load saw {times}\n"
-
-
 def tcpnagle_counts_sends_and_holds(root, flowtap):
     """the load's own sends and options; SIOCOUTQNSD after each; its own clock"""
     problem = ""
@@ -80,7 +73,7 @@ def tcpnagle_counts_sends_and_holds(root, flowtap):
         held = histograms_of(out, "@held_us")
         problem += differing(f"reasons ({plan})", {why for why, _, _ in done["times"]}, set(held))
         for reason, buckets in held.items():
-            problem += held_wrongly([t for t in done["times"] if t[0] == reason], buckets)
+            problem += misfits([{"least": least, "most": most} for why, least, most in done["times"] if why == reason], buckets)
     return problem
 
 
@@ -103,21 +96,19 @@ def rtt_histograms(flowtap, load, *options):
         run_load("rtt", 2, 2)  # in another one
         done = run_load("rtt", *load, inside=["ip", "netns", "exec", name])
         out, err = running.stop()
-    if "--by-host" in options:
-        return done, histograms_of(out, "@host_rtt_us"), err
-    return done, {"": histogram_of(out, "@rtt_us")}, err
+    return done, histograms_of(out, "@host_rtt_us" if "--by-host" in options else "@rtt_us"), err
 
 
 def is_part_of(some, buckets):
-    counts = {b["min"]: b["count"] for b in buckets}
-    return all(counts.get(b["min"], 0) >= b["count"] for b in some)
+    counts = {low: count for low, _, count in buckets}
+    return all(counts.get(low, 0) >= count for low, _, count in some)
 
 
 def tcprtt_counts_every_packet_by_host(root, flowtap):
     """TCP_INFO before each answer; Tcp:InSegs of established connections"""
     done, found, err = rtt_histograms(flowtap, (53, 31), "--by-host")
     packets = {host: told["packets"] for host, told in done["hosts"].items()}
-    problem = differing("packets", packets, {host: sum(b["count"] for b in buckets) for host, buckets in found.items()}) + err
+    problem = differing("packets", packets, {host: sum(count for _, _, count in buckets) for host, buckets in found.items()}) + err
     for host, told in done["hosts"].items():
         if not is_part_of(histogram(told["told"]), found.get(host, [])):
             problem += f"  the sockets of {host} told {told['told']}, found {found.get(host)}\n"
@@ -129,5 +120,5 @@ def tcprtt_shows_one_histogram_of_all(root, flowtap):
     problem = ""
     for options, hosts in ([], ["127.0.0.1", "::1"]), (["-4"], ["127.0.0.1"]), (["-6"], ["::1"]), (["--addr=10.0.0.0/8"], []), (["--pid=1"], []):
         done, found, err = rtt_histograms(flowtap, (11, 7), *options)
-        problem += differing(f"{options}", sum(done["hosts"][host]["packets"] for host in hosts), sum(b["count"] for b in found[""])) + err
+        problem += differing(f"{options}", sum(done["hosts"][host]["packets"] for host in hosts), sum(count for _, _, count in found.get("", []))) + err
     return problem
