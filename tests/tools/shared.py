@@ -50,27 +50,30 @@ def json_rows(out):
     return [record for record in json_records(out) if "type" not in record]
 
 
-def rows_during(flowtap, load, *arguments):
-    """(what the load did, the tool's rows that belong to it, everything on stderr)"""
-    running = Running(flowtap, *arguments, "-f", "json")
-    done = run_load("tcp", *load)
-    out, err = running.stop()
-    rows = json_rows(out)
-    ports = {c["near"] for c in done["connections"] + done["refused"]} | {c["far"] for c in done["connections"]}
-    return done, [row for row in rows if belongs(row, ports, done["pid"])], err
-
-
-def rows_of_load(flowtap, load, numbers, *arguments):
-    """(what the load did, the tool's rows of its process, everything on stderr). A run of which flowtap itself says that
-    the kernel missed events, since one interrupted another, proves nothing and is done again."""
+def run_beside(flowtap, arguments, load):
+    """(what the load gives, the tool's JSON, everything on stderr). A run of which flowtap itself says that the kernel missed
+    events, since one interrupted another, proves nothing and is done again."""
     for _ in range(5):
         running = Running(flowtap, *arguments, "-f", "json")
-        done = run_load(load, *numbers)
+        done = load()
         out, err = running.stop()
         missed = [record for record in json_records(out) if "missed" in str(record.get("msg"))]
         if not missed:
             break
-    return done, [row for row in json_rows(out) if row.get("pid") == done["pid"]], err + "".join(f"  {record}\n" for record in missed)
+    return done, out, err + "".join(f"  {record}\n" for record in missed)
+
+
+def rows_during(flowtap, load, *arguments):
+    """(what the load did, the tool's rows that belong to it, everything on stderr)"""
+    done, out, err = run_beside(flowtap, arguments, lambda: run_load("tcp", *load))
+    ports = {c["near"] for c in done["connections"] + done["refused"]} | {c["far"] for c in done["connections"]}
+    return done, [row for row in json_rows(out) if belongs(row, ports, done["pid"])], err
+
+
+def rows_of_load(flowtap, load, numbers, *arguments):
+    """(what the load did, the tool's rows of its process, everything on stderr)"""
+    done, out, err = run_beside(flowtap, arguments, lambda: run_load(load, *numbers))
+    return done, [row for row in json_rows(out) if row.get("pid") == done["pid"]], err
 
 
 @contextlib.contextmanager

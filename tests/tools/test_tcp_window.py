@@ -1,7 +1,6 @@
 """What TCP does with its window and its buffers, as the tools show it, beside what the sockets said of themselves."""
 
-from processes import Running
-from shared import differing, histogram, histograms_of, json_rows, misfits, named_namespace, plans_that_work, rows_during, rows_of_load, run_load
+from shared import differing, histogram, histograms_of, json_rows, misfits, named_namespace, plans_that_work, rows_during, rows_of_load, run_beside, run_load
 
 WINDOW = ("cwnd", "ssthresh", "flight", "srtt_us", "sndbuf_bytes", "queued_bytes")
 
@@ -58,15 +57,21 @@ def tcpwin_filters_in_the_kernel(root, flowtap):
     return problem
 
 
+def run_in_namespace(flowtap, arguments, load):
+    """The load twice, the second time in the namespace that the tool looks at."""
+    with named_namespace() as name:
+        def outside_and_inside():
+            run_load(*load)
+            return run_load(*load, inside=["ip", "netns", "exec", name])
+
+        return run_beside(flowtap, (*arguments, "--netns", name), outside_and_inside)
+
+
 def tcpnagle_counts_sends_and_holds(root, flowtap):
     """the load's own sends and options; SIOCOUTQNSD after each; its own clock"""
     problem = ""
     for plan in plans_that_work(flowtap, "tcpnagle"):
-        with named_namespace() as name:
-            running = Running(flowtap, "tcpnagle", "-f", "json", "--netns", name, "--plan", plan)
-            run_load("nagle", 4)  # in another one
-            done = run_load("nagle", 4, 6, inside=["ip", "netns", "exec", name])
-            out, err = running.stop()
+        done, out, err = run_in_namespace(flowtap, ("tcpnagle", "--plan", plan), ("nagle", 4, 6))
         shown = {row["nagle"]: (row["sends"], row["held"]) for row in json_rows(out)}
         expected = {mode: (sends, done["held"].get(mode, 0)) for mode, sends in done["sends"].items()}
         problem += differing(f"modes ({plan})", expected, shown) + err
@@ -81,21 +86,14 @@ def tcpnagle_filters_in_the_kernel(root, flowtap):
     """the load's own sends, by family and process"""
     problem = ""
     for options, expected in ((["-4"], True), (["-6"], False), (["--pid=1"], False), (["--port=1"], False)):
-        with named_namespace() as name:
-            running = Running(flowtap, "tcpnagle", "-f", "json", "--netns", name, *options)
-            done = run_load("nagle", 4, inside=["ip", "netns", "exec", name])
-            out, err = running.stop()
+        done, out, err = run_in_namespace(flowtap, ("tcpnagle", *options), ("nagle", 4))
         problem += differing(f"{options}", done["sends"] if expected else {}, {row["nagle"]: row["sends"] for row in json_rows(out)}) + err
     return problem
 
 
 def rtt_histograms(flowtap, load, *options):
     """(what the load did, the histograms by host or the only one, stderr)"""
-    with named_namespace() as name:
-        running = Running(flowtap, "tcprtt", "-f", "json", "--netns", name, *options)
-        run_load("rtt", 2, 2)  # in another one
-        done = run_load("rtt", *load, inside=["ip", "netns", "exec", name])
-        out, err = running.stop()
+    done, out, err = run_in_namespace(flowtap, ("tcprtt", *options), ("rtt", *load))
     return done, histograms_of(out, "@host_rtt_us" if "--by-host" in options else "@rtt_us"), err
 
 
