@@ -1,10 +1,9 @@
 """Segments that were lost, as the tools show them, beside what the load lost and what the kernel counted."""
 
 import os
-import subprocess
 
 from processes import Running, Skipped
-from shared import differing, flowtap_text, json_rows, rows_of_load, run_load
+from shared import differing, flowtap_text, json_rows, named_namespace, rows_of_load, run_load
 
 CLOSED_PORT = 20000 + os.getpid() % 10000  # other loads on the machine do not use it
 
@@ -125,15 +124,10 @@ def tcpdrop_filters_in_the_kernel(root, flowtap):
 
 def tcpdrop_knows_the_namespace(root, flowtap):
     """the load's own packets, in the namespace and in another one"""
-    name = f"flowtap-test-{os.getpid()}"
-    if subprocess.run(["ip", "netns", "add", name], capture_output=True).returncode != 0:
-        return Skipped("no named network namespace can be made here")
-    try:
+    with named_namespace() as name:
         running = Running(flowtap, "tcpdrop", "-f", "json", "--netns", name)
         run_load("drop", 3, 2, CLOSED_PORT)
         inside = run_load("drop", 2, 3, CLOSED_PORT, inside=["ip", "netns", "exec", name])
         out, err = running.stop()
-        found = [[row["saddr"], row["sport"], row["dport"]] for row in json_rows(out) if row["dport"] == CLOSED_PORT]
-        return differing("packets", inside["closed"], found) + err
-    finally:
-        subprocess.run(["ip", "netns", "delete", name], check=True)
+    found = [[row["saddr"], row["sport"], row["dport"]] for row in json_rows(out) if row["dport"] == CLOSED_PORT]
+    return differing("packets", inside["closed"], found) + err
