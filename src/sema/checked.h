@@ -36,10 +36,11 @@ struct VariableInfo {
   bool only_literals = true;  // every value so far was an integer literal
   bool has_declared_type = false;
   bool is_assigned = false;
-  bool is_captured = false;  // used in a loop body that became a function of its own
-  bool is_merged = false;    // another entry stands for it
-  bool needs_zero = false;   // may be read before anything was stored in it
-  int function = 0;          // 0: the probe itself; loops count up
+  bool is_looked_at = false;  // not only in a branch that is not compiled
+  bool is_captured = false;   // used in a loop body that became a function of its own
+  bool is_merged = false;     // another entry stands for it
+  bool needs_zero = false;    // may be read before anything was stored in it
+  int function = 0;           // 0: the probe itself; loops count up
   Span span;
 };
 

@@ -196,6 +196,7 @@ void Inferrer::infer_let(const Stmt& stmt, const Let& let) {
   if (let.value) current_ = let.value->id;
   int variable = instance_->declares.at(&stmt);
   VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+  declared.is_looked_at = true;
   if (let.has_type) {
     declared.type = resolve_type(let.type);
     declared.has_declared_type = true;
@@ -452,6 +453,7 @@ void Inferrer::finish_variables() {
                                          written_name(variable.name)));
       continue;
     }
+    if (!variable.is_assigned && !variable.is_looked_at) continue;
     diagnostics_.error(variable.span,
                        fmt::format("nothing is ever stored in '${}'", written_name(variable.name)));
   }
