@@ -1,0 +1,95 @@
+"""What the tests of disk tools share: disks to play with, and loads on them. A loop device on a file stands for a disk; what other
+disks do at the same time is left out by --disk."""
+
+import contextlib
+import subprocess
+import tempfile
+from pathlib import Path
+
+import features
+from processes import Running
+from shared import json_rows, run_load
+
+MEGABYTE = 1 << 20
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: {done.stderr}")
+    return done.stdout.strip()
+
+
+def load_module(name, *parameters):
+    """False where there is neither the module nor such a thing built in."""
+    return features.IN_GUEST and subprocess.run(["modprobe", name, *parameters], capture_output=True).returncode == 0
+
+
+@contextlib.contextmanager
+def loop_disk(megabytes=16):
+    """(its name, the file behind it)"""
+    load_module("loop")
+    with tempfile.NamedTemporaryFile() as file:
+        file.truncate(megabytes * MEGABYTE)
+        path = run("losetup", "--find", "--show", file.name)
+        try:
+            yield Path(path).name, Path(file.name)
+        finally:
+            run("losetup", "--detach", path)
+
+
+@contextlib.contextmanager
+def scheduler(disk, name):
+    path = Path(f"/sys/block/{disk}/queue/scheduler")
+    path.write_text(name)
+    yield
+    path.write_text("none")
+
+
+def output_during(flowtap, disk, steps, *arguments):
+    """(what the load did, what the tool wrote, its errors)"""
+    running = Running(flowtap, *arguments, "-f", "json")
+    done = run_load("disk", disk, *steps, inside=())
+    out, err = running.stop()
+    return done, json_rows(out), err
+
+
+def histograms(lines, name):
+    """{key: number of values} of a map of histograms"""
+    return {key: sum(bucket["count"] for bucket in buckets)
+            for line in lines if line.get("type") == "hist" for key, buckets in line["data"].get(name, {}).items()}
+
+
+def retry_on_host(compare):
+    """Where one process of the machine hides a few events from BPF, as on the host of these tests, a comparison may be made again."""
+    def test(root, flowtap):
+        problem = compare(root, flowtap)
+        for _ in range(0 if features.IN_GUEST else 2):
+            problem = problem and compare(root, flowtap)
+        return problem
+    test.__name__, test.__doc__ = compare.__name__, compare.__doc__
+    return test
+
+
+@contextlib.contextmanager
+def zram_disk(megabytes=16):
+    """A disk without requests."""
+    load_module("zram")
+    control = Path("/sys/class/zram-control")
+    number = (control / "hot_add").read_text().strip()
+    try:
+        Path(f"/sys/block/zram{number}/disksize").write_text(f"{megabytes}M")
+        yield f"zram{number}"
+    finally:
+        Path(f"/sys/block/zram{number}/reset").write_text("1")
+        (control / "hot_remove").write_text(number)
+
+
+@contextlib.contextmanager
+def slow_disk(milliseconds):
+    """A disk that takes exactly so long, or None where there is none."""
+    if not load_module("null_blk", "gb=1", "nr_devices=1", "irqmode=2", f"completion_nsec={milliseconds * 1000000}", "submit_queues=1"):
+        yield None
+        return
+    yield "nullb0"
+    run("rmmod", "null_blk")
