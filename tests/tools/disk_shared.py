@@ -93,3 +93,29 @@ def slow_disk(milliseconds):
         return
     yield "nullb0"
     run("rmmod", "null_blk")
+
+
+@contextlib.contextmanager
+def crypt_disk(below):
+    """A disk of dm whose I/O other disks get from kernel threads, or None where there is none."""
+    if not load_module("dm_crypt"):
+        yield None
+        return
+    sectors = Path(f"/sys/block/{below}/size").read_text().strip()
+    run("dmsetup", "create", "test-crypt", "--table", f"0 {sectors} crypt aes-xts-plain64 {'01' * 32}{'02' * 32} 0 /dev/{below} 0")
+    try:
+        yield "dm-" + run("dmsetup", "info", "-c", "--noheadings", "-o", "minor", "test-crypt")
+    finally:
+        run("dmsetup", "remove", "--retry", "test-crypt")
+
+
+@contextlib.contextmanager
+def mounted(disk):
+    """A file system without a journal."""
+    run("mke2fs", "-q", "-t", "ext4", "-O", "^has_journal", "-E", "lazy_itable_init=0", f"/dev/{disk}")
+    with tempfile.TemporaryDirectory() as folder:
+        run("mount", f"/dev/{disk}", folder)
+        try:
+            yield Path(folder)
+        finally:
+            run("umount", folder)

@@ -1,8 +1,10 @@
 """biolatency, biosnoop and the others that time requests, beside what the load did and what the kernel counted of the disk."""
 
-from disk_shared import histograms, loop_disk, output_during, retry_on_host, slow_disk, zram_disk
-from processes import Skipped
-from shared import differing
+import sys
+
+from disk_shared import crypt_disk, histograms, loop_disk, mounted, output_during, retry_on_host, run, slow_disk, zram_disk
+from processes import Running, Skipped
+from shared import differing, json_rows
 
 MIXED = ("read:101:4096", "write:53:65536", "dirty:64:4096", "flush:3:0")
 
@@ -39,3 +41,58 @@ def biolatency_times_the_device(root, flowtap):
         buckets = [bucket for line in lines for bucket in line["data"]["@usecs"]["all"] if bucket["count"]]
         early = [bucket for bucket in buckets if bucket["max"] < 7000]
         return differing("requests", 23, sum(bucket["count"] for bucket in buckets)) + differing("faster than the disk", [], early) + err
+
+
+def requests_of(rows, op):
+    return [(row["sector"], row["bytes"]) for row in rows if row["op"] == op and row["bytes"]]
+
+
+@retry_on_host
+def biosnoop_shows_every_request(root, flowtap):
+    """the load's own I/O; /sys/block/DISK/stat"""
+    with loop_disk() as (disk, _):
+        done, rows, err = output_during(flowtap, disk, ("randread:37:8192", "write:11:65536", "flush:2:0"), "biosnoop", "--disk", disk)
+    mine = [row for row in rows if row["pid"] == done["pid"]]
+    problem = "".join(differing(op, [(call["sector"], call["bytes"]) for call in done["calls"] if call["op"] == op], requests_of(mine, op))
+                      for op in ("read", "write"))
+    problem += "".join(differing("row", "its times add up", row) for row in rows if abs(row["queue_us"] + row["device_us"] - row["lat_us"]) > 0.01)
+    counted = done["counted"]
+    found = {"reads": sum(row["op"] == "read" for row in rows), "writes": sum(row["op"] == "write" for row in rows),
+             "flushes": sum(row["op"] == "flush" for row in rows)}
+    return problem + differing("counters", {name: counted[name] for name in found}, found) + err
+
+
+WRITE = "import os, sys\nwith open(sys.argv[1], 'wb') as f: f.write(b'x' * 163840)\nprint(os.getpid())\n"
+
+
+@retry_on_host
+def biosnoop_names_the_process_of_buffered_writes(root, flowtap):
+    """the process that wrote the file, and its size"""
+    with loop_disk() as (disk, _), mounted(disk) as folder:
+        running = Running(flowtap, "biosnoop", "--disk", disk, "-f", "json")
+        writer = int(run(sys.executable, "-c", WRITE, folder / "file"))
+        run("sync", "-f", folder / "file")
+        out, err = running.stop()
+    written = sum(row["bytes"] for row in json_rows(out) if row["pid"] == writer and row["op"] == "write")
+    return differing("bytes of its writes", 163840, written) + err
+
+
+def biosnoop_names_the_process_above_dm(root, flowtap):
+    """the load's own I/O above dm-crypt"""
+    with loop_disk() as (disk, _), crypt_disk(disk) as above:
+        if not above:
+            return Skipped("this kernel has no dm-crypt")
+        done, rows, err = output_during(flowtap, above, ("write:13:8192", "read:17:4096"), "biosnoop", "--disk", disk)
+    mine = [row for row in rows if row["pid"] == done["pid"]]
+    return "".join(differing(op, [(call["sector"], call["bytes"]) for call in done["calls"] if call["op"] == op], sorted(requests_of(mine, op)))
+                   for op in ("read", "write")) + err
+
+
+def biosnoop_times_queue_and_device(root, flowtap):
+    """a disk (null_blk) that takes 7 ms"""
+    with slow_disk(7) as disk:
+        if not disk:
+            return Skipped("this kernel has no null_blk")
+        done, rows, err = output_during(flowtap, disk, ("read:5:4096",), "biosnoop", "--disk", disk, "--min-ms", "7")
+        _, none, _ = output_during(flowtap, disk, ("read:5:4096",), "biosnoop", "--disk", disk, "--comm", "nobody")
+    return differing("rows of 7 ms and more", 5, sum(row["device_us"] >= 7000 for row in rows)) + differing("rows of nobody", [], none) + err
