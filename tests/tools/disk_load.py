@@ -48,6 +48,8 @@ def run_step(path, kind, count, size):
 
 
 def main(disk, *steps):
+    with open("/proc/self/comm", "w") as name:
+        name.write("disk_load")  # no other process is called so
     before, calls = counters(disk), []
     for step in steps:
         kind, count, size = step.split(":")

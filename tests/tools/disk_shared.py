@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import features
-from processes import Running
+from processes import Running, wait_for
 from shared import json_rows, run_load
 
 MEGABYTE = 1 << 20
@@ -119,3 +119,37 @@ def mounted(disk):
             yield Path(folder)
         finally:
             run("umount", folder)
+
+
+@contextlib.contextmanager
+def scsi_disk(**parameters):
+    """A disk of scsi_debug, or None where there is none."""
+    before = {path.name for path in Path("/sys/block").iterdir()}
+    if not load_module("sd_mod") or not load_module("scsi_debug", "dev_size_mb=16", *(f"{name}={value}" for name, value in parameters.items())):
+        yield None
+        return
+    try:
+        found = wait_for(lambda: {path.name for path in Path("/sys/block").iterdir()} - before)
+        disk = sorted({path.name for path in Path("/sys/block").iterdir()} - before)[0] if found else ""
+        wait_for(lambda: Path(f"/dev/{disk}").exists() and Path(f"/sys/block/{disk}/stat").exists())
+        yield disk
+    finally:
+        Path("/sys/bus/pseudo/drivers/scsi_debug/every_nth").write_text("0")
+        subprocess.run(["rmmod", "scsi_debug"], capture_output=True)
+
+
+@contextlib.contextmanager
+def ftrace(event, disk):
+    """A list that holds, at the end, the lines that the kernel's own tracer wrote about an event of the block layer."""
+    instance = Path(f"/sys/kernel/tracing/instances/flowtap-test-{disk}")
+    instance.mkdir()
+    lines = []
+    major, minor = map(int, Path(f"/sys/block/{disk}/dev").read_text().split(":"))
+    try:
+        (instance / f"events/block/{event}/filter").write_text(f"dev == {major << 20 | minor}")
+        (instance / f"events/block/{event}/enable").write_text("1")
+        yield lines
+        (instance / f"events/block/{event}/enable").write_text("0")
+        lines += [line for line in (instance / "trace").read_text().splitlines() if f" {event}: " in line]
+    finally:
+        instance.rmdir()

@@ -1,13 +1,11 @@
 """biotop, bitesize, seeksize, biopattern and the others that tell what disks are used for."""
 
 from collections import Counter
-from pathlib import Path
-import sys
 
 from disk_shared import loop_disk, output_during, retry_on_host
 from shared import differing
 
-ME = Path(sys.executable).name
+ME = "disk_load"
 
 
 def buckets(lines, name, key):
