@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from processes import Running
-from shared import LOADS, differing, json_records, json_rows, rows_of_load
+from shared import LOADS, differing, histogram, histograms_of, json_rows, rows_of_load
 
 
 def tcpaccept_shows_every_connection_and_the_queue(root, flowtap):
@@ -64,24 +64,6 @@ class Backlog:
         self.process.communicate("go on\n")
 
 
-def histogram(values):
-    """As flowtap counts them: 0, 1, and powers of two."""
-    buckets = {}
-    for value in values:
-        low = 1 << (value.bit_length() - 1) if value else 0
-        bucket = buckets.setdefault(low, {"min": low, "max": max(2 * low - 1, 0), "count": 0})
-        bucket["count"] += 1
-    return [buckets[low] for low in sorted(buckets)]
-
-
-def histograms_of(out, name, keys):
-    found = {}
-    for record in json_records(out):
-        if record.get("type") == "hist" and name in record["data"]:
-            found.update(record["data"][name])
-    return {key: [b for b in found.get(key, []) if b["count"]] for key in keys}
-
-
 def listeners_shown(out, done):
     rows = [row for row in json_rows(out) if row["pid"] == done["pid"]]
     return sorted(([row[k] for k in ("laddr", "lport", "queue", "syns", "limit")] for row in rows)), sum(row["drops"] for row in rows)
@@ -100,10 +82,11 @@ def tcpsynbl_shows_queues_and_drops(root, flowtap):
     load.end()
     shown, drops = listeners_shown(out, done)
     keys = {f"{f['port']},{f['limit']}": f["found"] for f in done["listeners"]}
+    found_of = {name: {key: buckets for key, buckets in histograms_of(out, name).items() if key in keys} for name in ("@accept_queue", "@syn_queue")}
     return (differing("listeners", listeners_told(done), shown) + differing("ListenDrops", done["counted"]["ListenDrops"], drops)
             + differing("ListenOverflows", done["counted"]["ListenOverflows"], drops)
-            + differing("accept queues", {key: histogram(found["accept"]) for key, found in keys.items()}, histograms_of(out, "@accept_queue", keys))
-            + differing("SYN queues", {key: histogram(found["syn"]) for key, found in keys.items()}, histograms_of(out, "@syn_queue", keys)) + err)
+            + differing("accept queues", {key: histogram(found["accept"]) for key, found in keys.items()}, found_of["@accept_queue"])
+            + differing("SYN queues", {key: histogram(found["syn"]) for key, found in keys.items()}, found_of["@syn_queue"]) + err)
 
 
 def tcpsynbl_knows_older_listeners(root, flowtap):

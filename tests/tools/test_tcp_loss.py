@@ -1,10 +1,9 @@
 """Segments that were lost, as the tools show them, beside what the load lost and what the kernel counted."""
 
 import os
-import subprocess
 
-from processes import Running, Skipped
-from shared import differing, flowtap_text, json_rows, rows_of_load, run_load
+from processes import Skipped
+from shared import differing, flowtap_text, json_rows, named_namespace, rows_of_load, run_beside, run_load
 
 CLOSED_PORT = 20000 + os.getpid() % 10000  # other loads on the machine do not use it
 
@@ -70,9 +69,7 @@ def tcpretrans_filters_in_the_kernel(root, flowtap):
 
 def drops_during(flowtap, *arguments):
     """(what the load did, rows of packets to its closed port, rows of packets to its filtered sockets, stderr)"""
-    running = Running(flowtap, "tcpdrop", "-f", "json", *arguments)
-    done = run_load("drop", 5, 7, CLOSED_PORT)
-    out, err = running.stop()
+    done, out, err = run_beside(flowtap, ("tcpdrop", *arguments), lambda: run_load("drop", 5, 7, CLOSED_PORT))
     rows = json_rows(out)
     closed = [row for row in rows if [row["saddr"], row["sport"], row["dport"]] in done["closed"]]
     ends = [f[:3] for f in done["filtered"]]
@@ -125,15 +122,11 @@ def tcpdrop_filters_in_the_kernel(root, flowtap):
 
 def tcpdrop_knows_the_namespace(root, flowtap):
     """the load's own packets, in the namespace and in another one"""
-    name = f"flowtap-test-{os.getpid()}"
-    if subprocess.run(["ip", "netns", "add", name], capture_output=True).returncode != 0:
-        return Skipped("no named network namespace can be made here")
-    try:
-        running = Running(flowtap, "tcpdrop", "-f", "json", "--netns", name)
-        run_load("drop", 3, 2, CLOSED_PORT)
-        inside = run_load("drop", 2, 3, CLOSED_PORT, inside=["ip", "netns", "exec", name])
-        out, err = running.stop()
-        found = [[row["saddr"], row["sport"], row["dport"]] for row in json_rows(out) if row["dport"] == CLOSED_PORT]
-        return differing("packets", inside["closed"], found) + err
-    finally:
-        subprocess.run(["ip", "netns", "delete", name], check=True)
+    with named_namespace() as name:
+        def inside_and_outside():
+            run_load("drop", 3, 2, CLOSED_PORT)
+            return run_load("drop", 2, 3, CLOSED_PORT, inside=["ip", "netns", "exec", name])
+
+        inside, out, err = run_beside(flowtap, ("tcpdrop", "--netns", name), inside_and_outside)
+    found = [[row["saddr"], row["sport"], row["dport"]] for row in json_rows(out) if row["dport"] == CLOSED_PORT]
+    return differing("packets", inside["closed"], found) + err
