@@ -97,3 +97,40 @@ def headers_of_packets_are_read(root, flowtap):
     expected = [[*end, "S", 6 if ":" in end[0] else 4] for end in known]
     mine = [packet for packet in found if packet[1:3] in [end[1:3] for end in known]]
     return differing("packets", expected, mine) + err
+
+
+# Each socket is asked about while it has one descriptor, two, one again, and another one in a child.
+SHARED = """
+import json, os, socket
+ends = [socket.socket(), socket.socket(socket.AF_INET6, socket.SOCK_DGRAM), socket.socketpair()[0]]
+for end in ends:
+    os.fchown(end.fileno(), -1, -1)
+    more = os.dup(end.fileno())
+    os.fchown(end.fileno(), -1, -1)
+    os.close(more)
+    os.fchown(end.fileno(), -1, -1)
+    done, go = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(go)
+        os.read(done, 1)
+        os._exit(0)
+    os.fchown(end.fileno(), -1, -1)
+    os.close(go)
+    os.waitpid(child, 0)
+    os.fchown(end.fileno(), -1, -1)
+os.fchown(0, -1, -1)
+print(json.dumps([[1], [0], [1], [0], [1]] * len(ends) + [[0]]))
+"""
+
+LAST = """
+import "lib/session.bt";
+import "lib/socket.bt";
+config = { print_maps_on_exit = false }
+tracepoint:syscalls:sys_enter_fchown /pid == cpid/ { printf("[%d]\\n", socket_closed_with(args.fd) != 0); }
+"""
+
+
+def the_last_descriptor_of_a_socket_is_known(root, flowtap):
+    found, known, err = run_script(flowtap, LAST, SHARED)
+    return differing("last ones", known, found) + ("" if known else "  the program said nothing\n") + err
