@@ -42,8 +42,11 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
   } else if (auto* n = std::get_if<Identifier>(&expr.node)) {
     infer_identifier(expr, *n, result);
   } else if (std::holds_alternative<Variable>(expr.node)) {
-    if (result.variable >= 0)
-      result.type = program_.variables[static_cast<size_t>(result.variable)].type;
+    if (result.variable >= 0) {
+      VariableInfo& used = program_.variables[static_cast<size_t>(result.variable)];
+      used.is_reached = true;
+      result.type = used.type;
+    }
   } else if (auto* n = std::get_if<MapAccess>(&expr.node)) {
     MapInfo& map = use_map(expr, n->key != nullptr);
     info(expr).type = map.value;
@@ -435,7 +438,8 @@ void Inferrer::infer_increment(const Expr& expr, const Increment& node, ExprInfo
   if (std::holds_alternative<Variable>(node.target->node)) {
     int variable = info(*node.target).variable;
     if (variable < 0) return;
-    const VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+    VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+    declared.is_reached = true;
     Type have = declared.type;
     if (is_integer(have) && declared.has_declared_type)
       assign_variable_type(variable, {have}, expr.span);  // wraps, as its type says

@@ -155,7 +155,7 @@ def sofamily_counts_openings(root, flowtap):
 def soprotocol_counts_openings(root, flowtap):
     """a program's own count of its connections"""
     done, rows, err = reported(flowtap, ("openings",), "soprotocol")
-    found = sorted(str([row[key] for key in ("call", "type", "proto", "err", "count")]) for row in of(done, rows))
+    found = sorted(str([row[key] for key in ("call", "kind", "proto", "err", "count")]) for row in of(done, rows))
     expected = sorted(str([call, kind, proto, error, count]) for call, _, kind, proto, error, count in done["openings"])
     return differing("openings", expected, found) + err
 

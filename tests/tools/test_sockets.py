@@ -1,7 +1,7 @@
 """Calls on sockets as the tools show them, beside what the load did."""
 
 from processes import Running, Skipped
-from shared import differing, has_tracepoint, histograms_of, misfits, rows_of_process, run_load, same_calls, same_lives
+from shared import differing, has_tracepoint, histograms_of, json_rows, misfits, rows_of_process, run_load, same_calls, same_lives
 
 
 def soconnect_shows_every_call(root, flowtap):
@@ -124,6 +124,15 @@ def so1stbyte_filters_in_the_kernel(root, flowtap):
     problem = differing("-6", len(done["times"]) // 2, counted) + err
     done, found, err = first_bytes(flowtap, "--comm", "no-such-name")
     return problem + differing("--comm", [], found) + err
+
+
+def so1stbyte_shows_each_connection(root, flowtap):
+    """the client's own clock"""
+    running = Running(flowtap, "so1stbyte", "--each", "-f", "json")
+    done = run_load("first_byte")
+    out, err = running.stop()
+    rows = [row for row in json_rows(out) if row["pid"] == done["pid"]]
+    return misfits(done["times"], [(row["lat_us"], row["lat_us"], 1) for row in rows]) + err
 
 
 def connection_times(flowtap, *arguments):
