@@ -50,17 +50,29 @@ def json_rows(out):
     return [record for record in json_records(out) if "type" not in record]
 
 
-def run_beside(flowtap, arguments, load):
-    """(what the load gives, the tool's JSON, everything on stderr). A run of which flowtap itself says that the kernel missed
-    events, since one interrupted another, proves nothing and is done again."""
+def run_all_beside(flowtap, commands, load):
+    """(what the load gives, the JSON of each command, everything on stderr). A run of which flowtap itself says that the kernel
+    missed events, since one interrupted another, proves nothing and is done again."""
     for _ in range(5):
-        running = Running(flowtap, *arguments, "-f", "json")
+        running = [Running(flowtap, *command, "-f", "json") for command in commands]
         done = load()
-        out, err = running.stop()
-        missed = [record for record in json_records(out) if "missed" in str(record.get("msg"))]
+        outs, errs = zip(*[one.stop() for one in running])
+        missed = [record for out in outs for record in json_records(out) if "missed" in str(record.get("msg"))]
         if not missed:
             break
-    return done, out, err + "".join(f"  {record}\n" for record in missed)
+    return done, outs, "".join(errs) + "".join(f"  {record}\n" for record in missed)
+
+
+def run_beside(flowtap, arguments, load):
+    """(what the load gives, the tool's JSON, everything on stderr)"""
+    done, outs, err = run_all_beside(flowtap, [arguments], load)
+    return done, outs[0], err
+
+
+def rows_by_option(flowtap, tool, options, load):
+    """(what the load did, {option: the tool's rows of its process}, everything on stderr)"""
+    done, outs, err = run_all_beside(flowtap, [(tool, option) for option in options], load)
+    return done, {option: [row for row in json_rows(out) if row.get("pid", done["pid"]) == done["pid"]] for option, out in zip(options, outs)}, err
 
 
 def rows_during(flowtap, load, *arguments):

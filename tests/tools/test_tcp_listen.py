@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from processes import Running
-from shared import LOADS, differing, histogram, histograms_of, json_rows, rows_of_load
+from shared import LOADS, differing, histogram, histograms_of, json_rows, rows_by_option, rows_of_load, run_load
 
 
 def tcpaccept_shows_every_connection_and_the_queue(root, flowtap):
@@ -19,13 +19,11 @@ def tcpaccept_shows_every_connection_and_the_queue(root, flowtap):
 
 
 def tcpaccept_filters_in_the_kernel(root, flowtap):
-    """the load's own accepts, by family, port and process"""
-    problem = ""
-    for option, expected in (("-4", 3), ("-6", 5), ("--lport=81", 8), ("--lport=82", 0), ("--rport=81", 0), ("--port=81", 8),
-                             ("--port=82", 0), ("--pid=1", 0), ("--addr=::1", 5), ("--addr=10.0.0.0/8", 0), (f"--comm={Path(sys.executable).name}", 8)):
-        done, rows, _ = rows_of_load(flowtap, "listen", (3, 5, 9, 81), "tcpaccept", option)
-        problem += differing(option, expected, len(rows))
-    return problem
+    """the load's own accepts, by family, port, address and process"""
+    expected = {"-4": 3, "-6": 5, "--lport=81": 8, "--lport=82": 0, "--rport=81": 0, "--port=81": 8, "--port=82": 0, "--pid=1": 0,
+                "--addr=::1": 5, "--addr=10.0.0.0/8": 0, f"--comm={Path(sys.executable).name}": 8}
+    _, rows, err = rows_by_option(flowtap, "tcpaccept", expected, lambda: run_load("listen", 3, 5, 9, 81))
+    return differing("rows", expected, {option: len(found) for option, found in rows.items()}) + err
 
 
 def tcpbind_shows_every_bind(root, flowtap):
@@ -38,13 +36,12 @@ def tcpbind_shows_every_bind(root, flowtap):
 
 
 def tcpbind_filters_in_the_kernel(root, flowtap):
-    """the load's own calls, by family, port, result and process"""
-    problem = ""
-    for option, wanted in (("--errors", lambda b: b[4] != 0), ("--port=1000", lambda b: 1000 in b[1:3]), ("-4", lambda b: "." in b[0]),
-                           ("-6", lambda b: ":" in b[0]), ("--pid=1", lambda b: False), ("--addr=192.0.2.0/24", lambda b: b[0] == "192.0.2.1")):
-        done, rows, _ = rows_of_load(flowtap, "bind", (1000,), "tcpbind", option)
-        problem += differing(option, [b[:2] for b in done["binds"] if wanted(b)], [[row["addr"], row["wanted"]] for row in rows])
-    return problem
+    """the load's own calls, by family, port, address, result and process"""
+    wanted = {"--errors": lambda b: b[4] != 0, "--port=1000": lambda b: 1000 in b[1:3], "-4": lambda b: "." in b[0],
+              "-6": lambda b: ":" in b[0], "--pid=1": lambda b: False, "--addr=192.0.2.0/24": lambda b: b[0] == "192.0.2.1"}
+    done, rows, err = rows_by_option(flowtap, "tcpbind", wanted, lambda: run_load("bind", 1000))
+    expected = {option: [b[:2] for b in done["binds"] if is_wanted(b)] for option, is_wanted in wanted.items()}
+    return differing("rows", expected, {option: [[row["addr"], row["wanted"]] for row in found] for option, found in rows.items()}) + err
 
 
 class Backlog:

@@ -3,7 +3,7 @@
 import os
 
 from processes import Skipped
-from shared import differing, flowtap_text, json_rows, named_namespace, rows_of_load, run_beside, run_load
+from shared import differing, flowtap_text, json_rows, named_namespace, rows_by_option, rows_of_load, run_all_beside, run_beside, run_load
 
 CLOSED_PORT = 20000 + os.getpid() % 10000  # other loads on the machine do not use it
 
@@ -58,22 +58,22 @@ def tcpretrans_shows_what_failed(root, flowtap):
 
 
 def tcpretrans_filters_in_the_kernel(root, flowtap):
-    """the load's own losses, by family, port and process"""
-    problem = ""
-    for option, expected in (("-4", {"127.0.0.1"}), ("-6", {"::1"}), ("--port=1", set()), ("--pid=1", set()),
-                             ("--addr=::/64", {"::1"}), ("--addr=10.0.0.0/8", set())):
-        _, rows, _ = rows_of_load(flowtap, "retrans", (1, 1), "tcpretrans", option)
-        problem += differing(option, expected, {row["laddr"] for row in rows})
-    return problem
+    """the load's own losses, by family, port, address and process"""
+    expected = {"-4": {"127.0.0.1"}, "-6": {"::1"}, "--port=1": set(), "--pid=1": set(), "--addr=::/64": {"::1"}, "--addr=10.0.0.0/8": set()}
+    _, rows, err = rows_by_option(flowtap, "tcpretrans", expected, lambda: run_load("retrans", 1, 1))
+    return differing("addresses", expected, {option: {row["laddr"] for row in found} for option, found in rows.items()}) + err
+
+
+def to_closed_port(done, rows):
+    return [row for row in rows if [row["saddr"], row["sport"], row["dport"]] in done["closed"]]
 
 
 def drops_during(flowtap, *arguments):
     """(what the load did, rows of packets to its closed port, rows of packets to its filtered sockets, stderr)"""
     done, out, err = run_beside(flowtap, ("tcpdrop", *arguments), lambda: run_load("drop", 5, 7, CLOSED_PORT))
     rows = json_rows(out)
-    closed = [row for row in rows if [row["saddr"], row["sport"], row["dport"]] in done["closed"]]
     ends = [f[:3] for f in done["filtered"]]
-    return done, closed, [row for row in rows if [row["saddr"], row["sport"], row["dport"]] in ends], err
+    return done, to_closed_port(done, rows), [row for row in rows if [row["saddr"], row["sport"], row["dport"]] in ends], err
 
 
 def reasons(rows):
@@ -111,13 +111,12 @@ def tcpdrop_shows_the_stack(root, flowtap):
 
 
 def tcpdrop_filters_in_the_kernel(root, flowtap):
-    """the load's own refused attempts, by family and port"""
-    problem = ""
-    for option, expected in (("-4", 5), ("-6", 7), (f"--port={CLOSED_PORT}", 12), ("--port=1", 0), ("--pid=1", 0),
-                             ("--addr=127.0.0.0/8", 5), ("--addr=2001:db8::/32", 0)):
-        _, closed, _, _ = drops_during(flowtap, option)
-        problem += differing(option, expected, len(closed))
-    return problem
+    """the load's own refused attempts, by family, port, address and process"""
+    expected = {"-4": 5, "-6": 7, f"--port={CLOSED_PORT}": 12, "--port=1": 0, "--pid=1": 0, "--addr=127.0.0.0/8": 5, "--addr=2001:db8::/32": 0}
+    commands = [("tcpdrop", option) for option in expected]
+    done, outs, err = run_all_beside(flowtap, commands, lambda: run_load("drop", 5, 7, CLOSED_PORT))
+    found = {option: len(to_closed_port(done, json_rows(out))) for option, out in zip(expected, outs)}
+    return differing("packets", expected, found) + err
 
 
 def tcpdrop_knows_the_namespace(root, flowtap):
