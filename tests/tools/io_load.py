@@ -1,4 +1,4 @@
-"""A known number of each way to send and receive through sockets: TCP over IPv4, UDP over IPv6, connected and not,
+"""A known number of each way to send and receive through sockets: TCP over IPv4, MPTCP where there is one, UDP over IPv6, connected and not,
 UNIX streams. The argument is the name the process takes. Prints as JSON what was done: the messages that went through its
 sockets, the other calls, and the ports."""
 
@@ -109,6 +109,16 @@ def datagrams(ledger):
     return port
 
 
+def connect_multipath():
+    """Both ends of a connection of MPTCP, and what they look like."""
+    listener, client = (socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_MPTCP) for _ in range(2))
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
+    client.connect(listener.getsockname())
+    server, address = listener.accept()
+    return client, server, ("MPTCP", listener.getsockname()[1]), ("MPTCP", address[1])
+
+
 def main(name="io_load"):
     with open("/proc/self/comm", "w") as comm:
         comm.write(name)
@@ -120,11 +130,14 @@ def main(name="io_load"):
     server, address = listener.accept()
     near, far = ("TCP", listener.getsockname()[1]), ("TCP", address[1])
     stream(ledger, client, server, near, far)
+    calls = {"socket": 5, "bind": 3, "listen": 1, "connect": 2, "accept": 1}
+    if os.path.exists("/proc/sys/net/mptcp"):
+        stream(ledger, *connect_multipath())
+        calls = {"socket": 7, "bind": 4, "listen": 2, "connect": 3, "accept": 2}
     left, right = socket.socketpair()
     stream(ledger, left, right, ("UNIX-STREAM", 0), ("UNIX-STREAM", 0))
     broken(ledger, left, right, ("UNIX-STREAM", 0))
     udp = datagrams(ledger)
-    calls = {"socket": 5, "bind": 3, "listen": 1, "connect": 2, "accept": 1}
     print(json.dumps({"pid": os.getpid(), "done": ledger.dump(), "calls": calls, "tcp": near[1], "tcp_client": far[1], "udp": udp}))
 
 

@@ -39,7 +39,7 @@ def socketio_filters_in_the_kernel(root, flowtap):
     """a program's own count of each call and its bytes"""
     problem = ""
     for arguments, wanted in ((["--errors"], lambda e: e["err"] != 0),
-                              (["-4"], lambda e: e["proto"] == "TCP"),
+                              (["-4"], lambda e: e["proto"] in ("TCP", "MPTCP")),
                               (["-6"], lambda e: e["proto"] == "UDPv6"),
                               (["--addr", "::1/128"], lambda e: e["proto"] == "UDPv6"),
                               (["--addr", "10.0.0.0/8"], lambda e: False),
@@ -120,6 +120,19 @@ def tcptop_counts_payload_of_each_connection(root, flowtap):
         parts = (row["rx_bytes"], row["tx_bytes"], row["bytes"])
         found[key] = tuple(a + b for a, b in zip(found.get(key, (0, 0, 0)), parts))
     return differing("connections", expected, found) + err
+
+
+def tcptop_counts_multipath_connections(root, flowtap):
+    """the payload that a program sent and received"""
+    done, rows, err = reported(flowtap, ("io",), "tcptop", "--top", "0")
+    expected = {}
+    for e in done["done"]:
+        if e["proto"] in ("TCP", "MPTCP") and e["dir"] != "peek" and not e["err"]:
+            expected[e["rport"]] = expected.get(e["rport"], 0) + sum(e["sizes"])
+    found = {}
+    for row in of(done, rows):
+        found[row["rport"]] = found.get(row["rport"], 0) + row["bytes"]
+    return differing("payload by remote port", expected, found) + err
 
 
 def tcptop_filters_in_the_kernel(root, flowtap):
@@ -203,3 +216,12 @@ def sormem_measures_buffers_before_each_read(root, flowtap):
         buckets = [r["data"][key] for r in records if r.get("type") == "hist" and key in r["data"]]
         problem += wrong_sizes(key, buckets[0] if buckets else [], values)
     return problem
+
+
+def counting_tools_tell_when_a_map_is_full(root, flowtap):
+    for tool in ("socketio", "socksize", "tcptop", "sofamily", "soprotocol"):
+        load = ("openings",) if tool.startswith(("sof", "sop")) else ("tcp", 9, 3, 2)
+        _, records, _ = reported(flowtap, load, tool, "--max-keys", "1")
+        if not any("is full" in record.get("msg", "") for record in records):
+            return f"  {tool} --max-keys 1 does not say that a map is full: {records[-3:]}\n"
+    return ""
