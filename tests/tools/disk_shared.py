@@ -109,10 +109,12 @@ def crypt_disk(below):
         run("dmsetup", "remove", "--retry", "test-crypt")
 
 
+def make_file_system(disk, *options):
+    run("mke2fs", "-q", "-t", "ext4", *options, "-E", "lazy_itable_init=0", f"/dev/{disk}")
+
+
 @contextlib.contextmanager
 def mounted(disk):
-    """A file system without a journal."""
-    run("mke2fs", "-q", "-t", "ext4", "-O", "^has_journal", "-E", "lazy_itable_init=0", f"/dev/{disk}")
     with tempfile.TemporaryDirectory() as folder:
         run("mount", f"/dev/{disk}", folder)
         try:
