@@ -9,13 +9,7 @@ import random
 import sys
 import time
 
-FIELDS = ("reads read_merges read_sectors read_ms writes write_merges write_sectors write_ms in_flight io_ms queue_ms "
-          "discards discard_merges discard_sectors discard_ms flushes flush_ms").split()
-
-
-def counters(disk):
-    with open(f"/sys/block/{disk}/stat") as stat:
-        return dict(zip(FIELDS, map(int, stat.read().split())))
+from disk_counters import FIELDS, counters
 
 
 def places(kind, count, size):

@@ -109,10 +109,12 @@ def crypt_disk(below):
         run("dmsetup", "remove", "--retry", "test-crypt")
 
 
+def make_file_system(disk, *options):
+    run("mke2fs", "-q", "-t", "ext4", *options, "-E", "lazy_itable_init=0", f"/dev/{disk}")
+
+
 @contextlib.contextmanager
 def mounted(disk):
-    """A file system without a journal."""
-    run("mke2fs", "-q", "-t", "ext4", "-O", "^has_journal", "-E", "lazy_itable_init=0", f"/dev/{disk}")
     with tempfile.TemporaryDirectory() as folder:
         run("mount", f"/dev/{disk}", folder)
         try:
@@ -153,3 +155,23 @@ def ftrace(event, disk):
         lines += [line for line in (instance / "trace").read_text().splitlines() if f" {event}: " in line]
     finally:
         instance.rmdir()
+
+
+@contextlib.contextmanager
+def raid_disk(first, second):
+    """A mirror of md on two disks, or None where there is none."""
+    if not load_module("raid1"):
+        yield None
+        return
+    Path("/sys/module/md_mod/parameters/new_array").write_text("md_test")
+    array = Path("/sys/block/md_test/md")
+    for name, value in (("metadata_version", "none"), ("level", "raid1"), ("raid_disks", "2"), ("component_size", "8192")):
+        (array / name).write_text(value)
+    for slot, disk in enumerate((first, second)):
+        (array / "new_dev").write_text(Path(f"/sys/block/{disk}/dev").read_text().strip())
+        (array / f"dev-{disk}/slot").write_text(str(slot))
+    (array / "array_state").write_text("active")
+    try:
+        yield "md_test"
+    finally:
+        (array / "array_state").write_text("clear")

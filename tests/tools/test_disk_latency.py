@@ -1,9 +1,14 @@
 """biolatency, biosnoop and the others that time requests, beside what the load did and what the kernel counted of the disk."""
 
+import contextlib
+import os
 import sys
+from collections import Counter
 
-from disk_shared import crypt_disk, histograms, loop_disk, mounted, output_during, retry_on_host, run, slow_disk, zram_disk
-from processes import Running, Skipped
+from disk_counters import counters
+from disk_shared import (crypt_disk, ftrace, histograms, loop_disk, make_file_system, mounted, output_during, retry_on_host, run,
+                         slow_disk, zram_disk)
+from processes import Running, Skipped, wait_for
 from shared import differing, json_rows
 
 MIXED = ("read:101:4096", "write:53:65536", "dirty:64:4096", "flush:3:0")
@@ -62,17 +67,44 @@ def biosnoop_shows_every_request(root, flowtap):
     return problem + differing("counters", {name: counted[name] for name in found}, found) + err
 
 
+@retry_on_host
+def biosnoop_shows_what_a_file_system_does(root, flowtap):
+    """/sys/block/DISK/stat; flags in the kernel's own trace of block_rq_issue"""
+    with loop_disk() as (disk, _), contextlib.ExitStack() as stack:
+        make_file_system(disk)
+        before = counters(disk)
+        running = Running(flowtap, "biosnoop", "--disk", disk, "-f", "json")
+        trace = stack.enter_context(ftrace("block_rq_issue", disk))
+        with mounted(disk) as folder:
+            for n in range(7):
+                with open(folder / f"file{n}", "wb") as file:
+                    file.write(b"x" * 8192)
+                    file.flush()
+                    os.fsync(file.fileno())
+        wait_for(lambda: counters(disk)["in_flight"] == 0)
+        counted = {name: value - before[name] for name, value in counters(disk).items()}
+        out, err = running.stop()
+    rows = json_rows(out)
+    found = {name: sum(row["op"] == op for row in rows) for name, op in (("reads", "read"), ("writes", "write"), ("flushes", "flush"))}
+    flags = Counter(row["flags"] for row in rows if row["bytes"] or row["op"] == "flush")
+    issued = Counter(line.split(" block_rq_issue: ")[1].split()[1] for line in trace)
+    return (differing("counters", {name: counted[name] for name in found}, found) + differing("flags", issued, flags)
+            + differing("any journal", True, any("M" in letters for letters in flags)) + err)
+
+
 WRITE = "import os, sys\nwith open(sys.argv[1], 'wb') as f: f.write(b'x' * 163840)\nprint(os.getpid())\n"
 
 
 @retry_on_host
 def biosnoop_names_the_process_of_buffered_writes(root, flowtap):
     """the process that wrote the file, and its size"""
-    with loop_disk() as (disk, _), mounted(disk) as folder:
-        running = Running(flowtap, "biosnoop", "--disk", disk, "-f", "json")
-        writer = int(run(sys.executable, "-c", WRITE, folder / "file"))
-        run("sync", "-f", folder / "file")
-        out, err = running.stop()
+    with loop_disk() as (disk, _):
+        make_file_system(disk, "-O", "^has_journal")
+        with mounted(disk) as folder:
+            running = Running(flowtap, "biosnoop", "--disk", disk, "-f", "json")
+            writer = int(run(sys.executable, "-c", WRITE, folder / "file"))
+            run("sync", "-f", folder / "file")
+            out, err = running.stop()
     written = sum(row["bytes"] for row in json_rows(out) if row["pid"] == writer and row["op"] == "write")
     return differing("bytes of its writes", 163840, written) + err
 
