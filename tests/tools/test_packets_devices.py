@@ -1,0 +1,102 @@
+"""What goes through network devices, beside the devices' own counters."""
+
+import itertools
+import os
+import socket
+import threading
+import time
+
+from namespaces import Namespace, cable, nearly, send, tunnel
+from processes import Running
+from shared import differing, json_rows
+
+
+def through_the_cable(here, there):
+    """Datagrams of three sizes from here to there, and a stream."""
+    for size, count in ((20, 11), (700, 7), (1400, 5)):
+        send(here, "10.77.0.2", count, size=size)
+        send(here, "fd77::2", count, size=size, version=6)
+    listener = there.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.bind(("10.77.0.2", 0))
+    listener.listen()
+    near = here.socket(socket.AF_INET, socket.SOCK_STREAM)
+    near.connect(listener.getsockname())
+    far = listener.accept()[0]
+    sending = threading.Thread(target=lambda: (near.sendall(b"x" * 300_000), near.shutdown(socket.SHUT_WR)))
+    sending.start()
+    while far.recv(100_000):
+        pass
+    sending.join()
+    far.close()
+    near.recv(1)
+    near.close()
+    listener.close()
+
+
+def sizes_of(flowtap, *arguments):
+    """({where: row} here, the same there, growth of the counters here, stderr)"""
+    with cable() as (here, there):
+        running = [Running(flowtap, "netsize", "-f", "json", "--netns", str(end.pid), *arguments) for end in (here, there)]
+        before = here.device("cable")
+        through_the_cable(here, there)
+        counted = [after - count for after, count in zip(here.device("cable"), before)]
+        (out, err), (far_out, far_err) = [r.stop() for r in running]
+    near, far = ({row["where"]: row for row in json_rows(text) if row.get("dev") == "cable"} for text in (out, far_out))
+    return near, far, counted, err + far_err
+
+
+def netsize_equals_the_counters_of_the_device(root, flowtap):
+    """packets and bytes of /proc/net/dev"""
+    near, far, (received, received_bytes, sent, sent_bytes), err = sizes_of(flowtap)
+    problem = ""
+    for row, packets, size in ((near["tx device"], sent, sent_bytes), (near["tx stack"], sent, sent_bytes),
+                               (near["rx device"], received, received_bytes), (near["rx stack"], received, received_bytes),
+                               (far["rx device"], sent, sent_bytes), (far["rx stack"], sent, sent_bytes)):
+        problem += nearly(row["where"], packets, row["pkts"]) + nearly(row["where"] + " bytes", size, row["bytes"])
+    large = near["tx device"]
+    return problem + differing("segments are more than packets", True, large["segs"] > large["pkts"]) + err
+
+
+def netsize_chooses_devices(root, flowtap):
+    """the test's own packets"""
+    near, far, _, err = sizes_of(flowtap, "--dev=lo")
+    return differing("rows of another device", ({}, {}), (near, far)) + err
+
+
+def packets_in(end):
+    """How many the test finds there."""
+    for number in itertools.count():
+        try:
+            os.read(end, 2000)
+        except BlockingIOError:
+            return number
+
+
+def nettxlat_times_a_device(root, flowtap):
+    """the test reads the packets from a tun device, 30 ms after it sent them; the device's own count"""
+    with Namespace() as here, tunnel(here) as end:
+        packets_in(end)  # what the kernel says when a device comes up
+        running = Running(flowtap, "nettxlat", "-f", "json", "--netns", str(here.pid))
+        before = here.device("tunnel")[2]
+        send(here, "10.79.0.2", 13)
+        time.sleep(0.03)
+        read = packets_in(end)
+        sent = here.device("tunnel")[2] - before
+        out, err = running.stop()
+    rows = [row for row in json_rows(out) if row.get("dev") == "tunnel"]
+    return (differing("packets", [(13, 0, 0)], [(row["pkts"], row["dropped"], row["passed"]) for row in rows])
+            + differing("read, and sent by the device's count", (13, 13), (read, sent))
+            + differing("each took 30 ms at least", True, all(row["avg_us"] >= 30_000 and row["max_us"] >= row["avg_us"] for row in rows)) + err)
+
+
+def nettxlat_tells_what_was_passed_on(root, flowtap):
+    """packets of /proc/net/dev of a cable, which is no device with a time of its own"""
+    with cable() as (here, there):
+        running = Running(flowtap, "nettxlat", "-f", "json", "--netns", str(here.pid), "--dev", "cable")
+        before = here.device("cable")[2]
+        through_the_cable(here, there)
+        sent = here.device("cable")[2] - before
+        out, err = running.stop()
+    rows = [row for row in json_rows(out) if "dev" in row]
+    return (differing("devices", ["cable"], [row["dev"] for row in rows]) + differing("timed", 0, sum(row["pkts"] for row in rows))
+            + nearly("passed", sent, sum(row["passed"] for row in rows)) + err)
