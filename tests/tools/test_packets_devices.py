@@ -1,0 +1,174 @@
+"""What goes through network devices, beside the devices' own counters."""
+
+import itertools
+import os
+import socket
+import struct
+import threading
+import time
+
+import features
+from namespaces import Namespace, cable, nearly, send, tunnel
+from processes import Running
+from shared import differing, json_rows
+
+
+def through_the_cable(here, there):
+    """Datagrams of three sizes from here to there, and a stream."""
+    for size, count in ((20, 11), (700, 7), (1400, 5)):
+        send(here, "10.77.0.2", count, size=size)
+        send(here, "fd77::2", count, size=size, version=6)
+    listener = there.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.bind(("10.77.0.2", 0))
+    listener.listen()
+    near = here.socket(socket.AF_INET, socket.SOCK_STREAM)
+    near.connect(listener.getsockname())
+    far = listener.accept()[0]
+    sending = threading.Thread(target=lambda: (near.sendall(b"x" * 300_000), near.shutdown(socket.SHUT_WR)))
+    sending.start()
+    while far.recv(100_000):
+        pass
+    sending.join()
+    far.close()
+    near.recv(1)
+    near.close()
+    listener.close()
+
+
+def sizes_of(flowtap, *arguments):
+    """({where: row} here, the same there, growth of the counters here, stderr)"""
+    with cable() as (here, there):
+        running = [Running(flowtap, "netsize", "-f", "json", "--netns", str(end.pid), *arguments) for end in (here, there)]
+        before = here.device("cable")
+        through_the_cable(here, there)
+        counted = [after - count for after, count in zip(here.device("cable"), before)]
+        (out, err), (far_out, far_err) = [r.stop() for r in running]
+    near, far = ({row["where"]: row for row in json_rows(text) if row.get("dev") == "cable"} for text in (out, far_out))
+    return near, far, counted, err + far_err
+
+
+def netsize_equals_the_counters_of_the_device(root, flowtap):
+    """packets and bytes of /proc/net/dev"""
+    near, far, (received, received_bytes, sent, sent_bytes), err = sizes_of(flowtap)
+    problem = ""
+    for row, packets, size in ((near["tx device"], sent, sent_bytes), (near["tx stack"], sent, sent_bytes),
+                               (near["rx device"], received, received_bytes), (near["rx stack"], received, received_bytes),
+                               (far["rx device"], sent, sent_bytes), (far["rx stack"], sent, sent_bytes)):
+        problem += nearly(row["where"], packets, row["pkts"]) + nearly(row["where"] + " bytes", size, row["bytes"])
+    large = near["tx device"]
+    return problem + differing("segments are more than packets", True, large["segs"] > large["pkts"]) + err
+
+
+def netsize_chooses_devices(root, flowtap):
+    """the test's own packets"""
+    near, far, _, err = sizes_of(flowtap, "--dev=lo")
+    return differing("rows of another device", ({}, {}), (near, far)) + err
+
+
+def packets_in(end):
+    """How many the test finds there."""
+    for number in itertools.count():
+        try:
+            os.read(end, 2000)
+        except BlockingIOError:
+            return number
+
+
+def nettxlat_times_a_device(root, flowtap):
+    """the test reads the packets from a tun device, 30 ms after it sent them; the device's own count"""
+    with Namespace() as here, tunnel(here) as end:
+        packets_in(end)  # what the kernel says when a device comes up
+        running = Running(flowtap, "nettxlat", "-f", "json", "--netns", str(here.pid))
+        before = here.device("tunnel")[2]
+        send(here, "10.79.0.2", 13)
+        time.sleep(0.03)
+        read = packets_in(end)
+        sent = here.device("tunnel")[2] - before
+        out, err = running.stop()
+    rows = [row for row in json_rows(out) if row.get("dev") == "tunnel"]
+    return (differing("packets", [(13, 0, 0)], [(row["pkts"], row["dropped"], row["passed"]) for row in rows])
+            + differing("read, and sent by the device's count", (13, 13), (read, sent))
+            + differing("each took 30 ms at least", True, all(row["avg_us"] >= 30_000 and row["max_us"] >= row["avg_us"] for row in rows)) + err)
+
+
+def nettxlat_tells_what_was_passed_on(root, flowtap):
+    """packets of /proc/net/dev of a cable, which is no device with a time of its own"""
+    with cable() as (here, there):
+        running = Running(flowtap, "nettxlat", "-f", "json", "--netns", str(here.pid), "--dev", "cable")
+        before = here.device("cable")[2]
+        through_the_cable(here, there)
+        sent = here.device("cable")[2] - before
+        out, err = running.stop()
+    rows = [row for row in json_rows(out) if "dev" in row]
+    return (differing("devices", ["cable"], [row["dev"] for row in rows]) + differing("timed", 0, sum(row["pkts"] for row in rows))
+            + nearly("passed", sent, sum(row["passed"] for row in rows)) + err)
+
+
+def udp_packet(number):
+    """A datagram to the namespace, as a tun device takes it; each of a flow of its own, so that none are put together."""
+    udp = struct.pack("!HHHH", 1000 + number, 9, 12, 0) + b"data"
+    head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), number, 0, 64, socket.IPPROTO_UDP, 0,
+                       socket.inet_aton("10.79.0.2"), socket.inet_aton("10.79.0.1"))
+    total = sum(struct.unpack("!10H", head))
+    total = (total & 0xFFFF) + (total >> 16)
+    return head[:10] + struct.pack("!H", ~total & 0xFFFF) + head[12:] + udp
+
+
+def softnet():
+    """Packets that each CPU processed, as the kernel counts them"""
+    return [int(line.split()[0], 16) for line in open("/proc/net/softnet_stat")]
+
+
+def napi_counts_packets_of_every_poll(root, flowtap):
+    """packets that a tun device with NAPI was given"""
+    IFF_NAPI = 0x10
+    with Namespace() as here, tunnel(here, IFF_NAPI) as end:
+        running = Running(flowtap, "napi", "-f", "json", "--netns", str(here.pid))
+        before = here.device("tunnel")[0]
+        for number in range(150):
+            os.write(end, udp_packet(number))
+        received = here.device("tunnel")[0] - before
+        out, err = running.stop()
+    rows = [row for row in json_rows(out) if row.get("dev") == "tunnel"]
+    polls, packets, empty = (sum(row[key] for row in rows) for key in ("polls", "pkts", "empty"))
+    return (differing("written", 150, received) + nearly("packets", received, packets)
+            + differing("polls, most with one packet", True, polls - empty <= packets and polls >= 140) + err)
+
+
+def napi_shows_the_backlog(root, flowtap):
+    """packets processed, of /proc/net/softnet_stat"""
+    with cable() as (here, there):
+        running = Running(flowtap, "napi", "-f", "json", "--dev", "backlog")
+        before = softnet()
+        through_the_cable(here, there)
+        sent = here.device("cable")[2]
+        processed = sum(softnet()) - sum(before)
+        out, err = running.stop()
+        processed_later = sum(softnet()) - sum(before)
+    rows = json_rows(out)
+    found = sum(row["pkts"] for row in rows if row.get("dev") == "backlog")
+    if features.SLOWER == 1:  # others use it too
+        return differing("at least the test's packets", True, sent * 0.95 <= found <= processed_later) + err
+    return differing(f"packets between {processed} and {processed_later}, found {found}", True, processed <= found <= processed_later) + err
+
+
+def rxcpu_counts_packets_by_cpu(root, flowtap):
+    """packets of /proc/net/dev; the CPU that the test runs on"""
+    problem = ""
+    home = os.sched_getaffinity(0)
+    try:
+        for cpu in sorted(home)[:2]:
+            os.sched_setaffinity(0, {cpu})
+            with cable() as (here, there):
+                running = Running(flowtap, "rxcpu", "-f", "json", "--netns", str(there.pid))
+                before = there.device("cable")[0]
+                send(here, "10.77.0.2", 120)
+                send(here, "fd77::2", 50, version=6)
+                received = there.device("cable")[0] - before
+                out, err = running.stop()
+            rows = [row for row in json_rows(out) if row["dev"] == "cable"]
+            problem += nearly(f"CPU {cpu}", received, sum(row["pkts"] for row in rows)) + err
+            problem += differing(f"CPU {cpu}: rows", [(cpu, 100, True)], [(r["cpu"], r["share"], received * 0.95 <= r["taken"] <= received) for r in rows])
+    finally:
+        os.sched_setaffinity(0, home)
+    return problem

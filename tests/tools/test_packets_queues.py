@@ -1,0 +1,123 @@
+"""Packets in the queues of devices, beside what tc says."""
+
+import json
+import re
+import socket
+import subprocess
+import time
+
+from namespaces import cable, nearly, send
+from processes import Running, Skipped
+from shared import differing, json_rows
+from slow_line import SlowLine
+
+
+def tc_statistics(text):
+    """(packets that left, packets dropped)"""
+    found = re.search(r"Sent \d+ bytes (\d+) pkt \(dropped (\d+)", text)
+    return int(found[1]), int(found[2])
+
+
+def histogram_total(out, name):
+    total = 0
+    for line in out.splitlines():
+        data = json.loads(line)
+        if data.get("type") == "hist":
+            total += sum(bucket["count"] for buckets in data["data"][name].values() for bucket in buckets)
+    return total
+
+
+def waits_in_tbf(flowtap, *arguments):
+    """(rows of queues, rows of drops, everything on stdout, what tc says, stderr): 20 packets for which there is room, 100 for which there is not"""
+    with cable() as (here, there):
+        here.run("tc qdisc replace dev cable root tbf rate 2mbit burst 5k limit 30k")
+        running = Running(flowtap, *arguments, "-f", "json", "--netns", str(here.pid))
+        before = tc_statistics(here.run("tc -s qdisc show dev cable"))
+        for count in (20, 100):
+            send(here, "10.77.0.2", count, size=1000)
+        while "backlog 0b 0p" not in here.run("tc -s qdisc show dev cable"):
+            time.sleep(0.02)
+        after = tc_statistics(here.run("tc -s qdisc show dev cable"))
+        out, err = running.stop()
+    rows = json_rows(out)
+    grown = after[0] - before[0], after[1] - before[1]
+    return [r for r in rows if "pkts" in r], [r for r in rows if "reason" in r], out, grown, err
+
+
+def qdisclat_times_every_packet_of_a_shaper(root, flowtap):
+    """tc -s qdisc: Sent, dropped; the shaper's own rate"""
+    queues, drops, out, (sent, dropped), err = waits_in_tbf(flowtap, "qdisclat")
+    packets = sum(row["pkts"] for row in queues)
+    longest = max((row["max_us"] for row in queues), default=0)
+    # Something was dropped, so the queue was full: 30 KiB, at a byte every 4 microseconds and 5 KiB at once.
+    at_least = 80_000
+    return (differing("kinds", {("cable", "tbf", "0xffffffff")}, {(r["dev"], r["kind"], r["class"]) for r in queues})
+            + nearly("tc: Sent", sent, packets) + differing("histogram", packets, histogram_total(out, "@usecs"))
+            + differing("tc: dropped", dropped, sum(r["count"] for r in drops))
+            + differing("reasons", {"SKB_DROP_REASON_QDISC_DROP"}, {r["reason"] for r in drops if dropped})
+            + differing("something was dropped", True, dropped > 0)
+            + differing(f"the longest took {at_least} us at least", True, longest >= at_least) + err)
+
+
+def qdisclat_chooses_kinds_and_devices(root, flowtap):
+    """the test's own packets"""
+    problem = ""
+    for arguments, some in ((["qdisclat", "--kind=tbf"], True), (["qdisclat", "--kind=fq"], False), (["qdisclat", "--dev=lo"], False),
+                            (["qdisc-tbf", "--dev=cable"], True)):
+        queues, drops, _, _, err = waits_in_tbf(flowtap, *arguments)
+        problem += differing(f"{arguments}", (some, some), (bool(queues), bool(drops))) + err
+    return problem
+
+
+SO_SNDBUFFORCE = 32  # not in Python's module
+
+KINDS = {
+    "fq": "fq",
+    "codel": "codel",
+    "fq_codel": "fq_codel limit 50",
+    "red": "red limit 60000 min 5000 max 15000 avpkt 1000 burst 10 probability 1 bandwidth 10mbit",
+    "tbf": "tbf rate 1gbit burst 50k limit 60k",
+    "cbs": "cbs locredit -1470 hicredit 30 sendslope -980000 idleslope 20000 offload 0",
+}
+
+
+def fill_and_drain(flowtap, line, kind):
+    subprocess.run(["modprobe", f"sch_{kind}"], capture_output=True)
+    subprocess.run(["tc", "qdisc", "replace", "dev", line.name, "root", *KINDS[kind].split()], check=True)
+    running = Running(flowtap, f"qdisc-{kind}", "-f", "json", "--dev", line.name)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
+        end.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 10_000_000)
+        for _ in range(200):
+            try:
+                end.sendto(b"x" * 900, ("10.78.0.2", 9))
+            except OSError:  # the queue was full, which IP may tell
+                pass
+    time.sleep(0.05)
+    line.flow()
+    text = ""
+    while "backlog 0b 0p" not in text:
+        time.sleep(0.02)
+        text = subprocess.run(["tc", "-s", "qdisc", "show", "dev", line.name, "root"], capture_output=True, text=True).stdout
+    out, err = running.stop()
+    rows = json_rows(out)
+    return [r for r in rows if "pkts" in r], [r for r in rows if "reason" in r], tc_statistics(text), err
+
+
+def qdisclat_knows_every_kind(root, flowtap):
+    """tc -s qdisc: Sent, dropped; the time that the device stood still"""
+    problem = ""
+    for kind in KINDS:
+        try:
+            with SlowLine() as line:
+                queues, drops, (sent, dropped), err = fill_and_drain(flowtap, line, kind)
+        except RuntimeError as error:
+            return Skipped(f"this kernel has no device that stands still: {error}")
+        packets = sum(r["pkts"] for r in queues)
+        problem += differing(f"{kind}: kinds", {kind}, {r["kind"] for r in queues})
+        # The rest found it idle and went past it.
+        problem += differing(f"{kind}: at least half of {sent} packets, found {packets}", True, sent / 2 <= packets <= sent)
+        problem += differing(f"{kind}: sent and dropped", 200, sent + sum(r["count"] for r in drops))
+        # cbs does not count what the queue below it dropped.
+        problem += differing(f"{kind}: dropped", dropped, sum(r["count"] for r in drops) if kind != "cbs" else 0)
+        problem += differing(f"{kind}: longest wait of 50 ms at least", True, any(r["max_us"] >= 50_000 for r in queues)) + err
+    return problem
