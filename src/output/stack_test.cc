@@ -51,6 +51,12 @@ TEST_F(StackTest, raw_mode) {
   EXPECT_EQ(stack(Kind::UStack, StackMode::Raw, user_), "\n1004\n5564cea32eb0\n");
 }
 
+TEST_F(StackTest, folded_mode_is_one_line_from_the_outermost_frame) {
+  EXPECT_EQ(stack(Kind::KStack, StackMode::Folded, kernel_), "0x3;ext4_sync;vfs_read");
+  EXPECT_EQ(stack(Kind::UStack, StackMode::Folded, user_), "0x5564cea32eb0;main");
+  EXPECT_EQ(stack(Kind::KStack, StackMode::Folded, BytesOf().u32(0).u32(0)), "");
+}
+
 TEST_F(StackTest, build_id_mode) {
   BytesOf bytes = BytesOf().u32(2).u32(7);
   bytes.u32(1).text(
