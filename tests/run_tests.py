@@ -197,6 +197,7 @@ def part_processes(results):
 def part_tools(results):
     import tools
     build("build", "Release")
+    build_programs()
     tools.run(ROOT, results)
 
 

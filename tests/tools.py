@@ -5,8 +5,8 @@ import importlib
 import inspect
 import json
 import os
-import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import features
@@ -41,8 +41,8 @@ def run(root, results):
             continue
         try:
             problem = function(root, flowtap)
-        except (RuntimeError, subprocess.TimeoutExpired, ValueError) as error:
-            problem = f"  {error}\n"
+        except Exception:  # one that broke must not hide the others
+            problem = traceback.format_exc()
         if isinstance(problem, Skipped):
             results.add(name, skipped=problem.reason)
             tell(root, function, "skipped")

@@ -136,6 +136,10 @@ class ToolLine {
       if (Status status = take_option(word); !status.ok()) return status.error();
     }
     if (Status status = follow(); !status.ok()) return status.error();
+    // Points of a picture are rows: a tool that can show them does.
+    bool has_each = std::any_of(about_.options.begin(), about_.options.end(),
+                                [](const ToolOption& option) { return option.name == "each"; });
+    if (!plot_file_.empty() && has_each) named_.emplace_back("each", std::nullopt);
     own_.push_back(tool_.name);
     std::vector<char*> argv;
     for (std::string& word : own_) argv.push_back(word.data());

@@ -20,6 +20,12 @@ void add_expansion_notes(Diagnostic& diagnostic, const Ast& ast, uint32_t id) {
       diagnostic.with_note(expansion.use, fmt::format("expanded from '{}' here", expansion.name));
 }
 
+bool is_expanded(const Ast& ast, uint32_t id) {
+  for (const Expansion& expansion : ast.expansions)
+    if (id >= expansion.first_id && id < expansion.end_id) return true;
+  return false;
+}
+
 std::string written_name(const std::string& variable) {
   return variable.substr(0, variable.find('#'));
 }

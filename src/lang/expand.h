@@ -27,6 +27,9 @@ void expand(Ast& ast, std::span<const CDefine> defines, const Parameters& parame
 // Adds to a message about expression `id` where the macros were used that it came from.
 void add_expansion_notes(Diagnostic& diagnostic, const Ast& ast, uint32_t id);
 
+// Whether the expression came from a macro, which may be used with values of other types elsewhere.
+bool is_expanded(const Ast& ast, uint32_t id);
+
 // The two halves of expand(), in this order: a parameter may be an argument of a macro.
 void expand_macros(Ast& ast, std::span<const CDefine> defines, Diagnostics& diagnostics);
 void expand_parameters(Ast& ast, const Parameters& parameters, Diagnostics& diagnostics);

@@ -35,6 +35,12 @@ static double scale_of(ColumnKind kind) {
   }
 }
 
+static bool has_stack(const Type& type) {
+  if (is(type, Kind::KStack) || is(type, Kind::UStack)) return true;
+  return std::any_of(type->fields.begin(), type->fields.end(),
+                     [](const Field& field) { return has_stack(field.type); });
+}
+
 PlotWriter::PlotWriter(Writer& inner, PlotSpec spec, std::string title, const ValueContext& context)
     : inner_(inner),
       spec_(std::move(spec)),
@@ -151,7 +157,8 @@ void PlotWriter::map(const MapContent& map) {
   data_.last_ns = std::max(data_.last_ns, now);
   for (const MapEntry& entry : map.entries) {
     std::string name;
-    if (map.key) append_text(name, map.key, entry.key, context_);
+    // A picture per stack would be too many, and their names too long.
+    if (map.key && !has_stack(map.key)) append_text(name, map.key, entry.key, context_);
     PlotGroup& to = group(name);
     for (uint32_t i = 0; i < hist_buckets(*map.value); i++) {
       uint64_t count = load<uint64_t>(entry.value, i * 8ul);
@@ -160,8 +167,14 @@ void PlotWriter::map(const MapContent& map) {
       double low = range.is_open_low ? 0 : static_cast<double>(range.low);
       double high = range.is_open_high ? low + static_cast<double>(map.value->step)
                                        : static_cast<double>(range.high);
-      to.cells.push_back({from, now, low, high, count});
       to.rows += count;
+      auto same = std::find_if(to.cells.begin(), to.cells.end(), [&](const PlotCell& cell) {
+        return cell.from_ns == from && cell.low == low;
+      });
+      if (same == to.cells.end())
+        to.cells.push_back({from, now, low, high, count});
+      else
+        same->count += count;
     }
   }
 }

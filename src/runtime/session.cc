@@ -33,6 +33,17 @@ namespace {
 
 constexpr const char* kNotifyVariable = "__BPFTRACE_NOTIFY_PROBES_ATTACHED";
 
+// The table that all rows of the program belong to.
+std::optional<int> only_table(const Image& image) {
+  std::optional<int> found;
+  for (const Event& event : image.events) {
+    if (event.kind != EventKind::Row) continue;
+    if (found && *found != event.table) return std::nullopt;
+    found = event.table;
+  }
+  return found;
+}
+
 Result<Fd> watch_process(pid_t pid) {
   Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!fd.valid())
@@ -213,8 +224,10 @@ Status Session::State::start() {
   }
   if (!options.quiet) parts.writer.attached_probes(count_probes());
   // A table that stays empty still says what it would have shown.
-  const std::vector<Table>& tables = parts.image.tables;
-  if (tables.size() == 1 && tables[0].sorted_by < 0) parts.writer.heading(tables[0]);
+  if (std::optional<int> table = only_table(parts.image)) {
+    const Table& only = parts.image.tables.at(static_cast<size_t>(*table));
+    if (only.sorted_by < 0) parts.writer.heading(only);
+  }
   if (std::getenv(kNotifyVariable)) {
     parts.writer.flush();
     std::string line = fmt::format("{}\n", kNotifyVariable);

@@ -36,6 +36,7 @@ struct VariableInfo {
   bool only_literals = true;  // every value so far was an integer literal
   bool has_declared_type = false;
   bool is_assigned = false;
+  bool is_reached = false;   // used outside of branches that has_field() or comptime rule out
   bool is_captured = false;  // used in a loop body that became a function of its own
   bool is_merged = false;    // another entry stands for it
   bool needs_zero = false;   // may be read before anything was stored in it

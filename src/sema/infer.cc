@@ -196,6 +196,7 @@ void Inferrer::infer_let(const Stmt& stmt, const Let& let) {
   if (let.value) current_ = let.value->id;
   int variable = instance_->declares.at(&stmt);
   VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+  declared.is_reached = true;
   if (let.has_type) {
     declared.type = resolve_type(let.type);
     declared.has_declared_type = true;
@@ -222,7 +223,8 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
     if (assign.is_compound) {
       Type have = program_.variables[static_cast<size_t>(variable)].type;
       bool is_fixed = program_.variables[static_cast<size_t>(variable)].has_declared_type;
-      program_.variables[static_cast<size_t>(variable)].is_assigned = true;
+      VariableInfo& changed = program_.variables[static_cast<size_t>(variable)];
+      changed.is_assigned = changed.is_reached = true;
       if (check_compound(stmt, assign, have) && is_integer(have) && !is_fixed)
         assign_variable_type(
             variable, {int_type(8, have->is_signed || assign.op == BinaryOp::Subtract)}, stmt.span);
@@ -307,7 +309,7 @@ void Inferrer::assign_variable(int variable, const Expr& value, Span span) {
     return;
   }
   VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
-  declared.is_assigned = true;
+  declared.is_assigned = declared.is_reached = true;
   if (declared.has_declared_type) {
     if (is(from.type, Kind::Unknown) || can_hold(declared.type, value)) return;
     Diagnostic& report =
@@ -346,7 +348,7 @@ Type Inferrer::settled(const Type& type) {
 
 void Inferrer::assign_variable_type(int variable, const Meeting& value, Span span) {
   VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
-  declared.is_assigned = true;
+  declared.is_assigned = declared.is_reached = true;
   if (is(value.type, Kind::Unknown)) return;
   std::optional<Type> both = unify({declared.type, declared.only_literals}, value);
   if (!both) {
@@ -443,8 +445,12 @@ void Inferrer::finish_maps() {
 }
 
 void Inferrer::finish_variables() {
-  for (const VariableInfo& variable : program_.variables) {
+  for (VariableInfo& variable : program_.variables) {
     if (diagnostics_.has_errors() || variable.is_merged) continue;
+    if (!variable.is_reached) {  // all its uses stand in branches that are ruled out
+      if (is(variable.type, Kind::Unknown)) variable.type = int_type(8, true);
+      continue;
+    }
     if (!is(variable.type, Kind::Unknown)) {
       if (!variable.is_assigned)
         diagnostics_.warning(variable.span,

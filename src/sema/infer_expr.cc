@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "builtins/probes.h"
+#include "lang/expand.h"
 #include "sema/infer.h"
 
 namespace flowtap {
@@ -41,8 +42,11 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
   } else if (auto* n = std::get_if<Identifier>(&expr.node)) {
     infer_identifier(expr, *n, result);
   } else if (std::holds_alternative<Variable>(expr.node)) {
-    if (result.variable >= 0)
-      result.type = program_.variables[static_cast<size_t>(result.variable)].type;
+    if (result.variable >= 0) {
+      VariableInfo& used = program_.variables[static_cast<size_t>(result.variable)];
+      used.is_reached = true;
+      result.type = used.type;
+    }
   } else if (auto* n = std::get_if<MapAccess>(&expr.node)) {
     MapInfo& map = use_map(expr, n->key != nullptr);
     info(expr).type = map.value;
@@ -434,7 +438,8 @@ void Inferrer::infer_increment(const Expr& expr, const Increment& node, ExprInfo
   if (std::holds_alternative<Variable>(node.target->node)) {
     int variable = info(*node.target).variable;
     if (variable < 0) return;
-    const VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+    VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+    declared.is_reached = true;
     Type have = declared.type;
     if (is_integer(have) && declared.has_declared_type)
       assign_variable_type(variable, {have}, expr.span);  // wraps, as its type says
@@ -521,7 +526,7 @@ void Inferrer::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) 
   if (is(to, Kind::Pointer) && is(from, Kind::Pointer)) to = pointer_type(to->element, from->space);
   result.type = to;
   bool is_needless = same_type(to, operand.type) && !operand.value && !node.type.of;
-  if (is_needless)
+  if (is_needless && !is_expanded(ast_, program_.origins[expr.id]))
     warning(expr.span,
             fmt::format("this cast has no effect: the value has type '{}' already", type_name(to)));
   if (is_integer(to) && is_scalar(from)) {

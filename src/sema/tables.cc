@@ -66,6 +66,9 @@ std::vector<Table> check_tables(const Ast& ast, const ScriptTypes& types,
       }
       Column column =
           make_column(from.name, row->kind, from.doc, enum_of(from, types, diagnostics));
+      if (column.key == "type")
+        diagnostics.error(from.span, "a column cannot be called 'TYPE'")
+            .with_hint("in JSON that key is what tells other records from rows; KIND is free");
       for (const Column& other : table.columns)
         if (other.key == column.key)
           diagnostics.error(from.span, fmt::format("two columns of table '{}' are called '{}' "

@@ -109,6 +109,11 @@ std::string ProcessFiles::link_to_mapped(const Mapping& mapping) const {
   return directory_ + "/map_files/" + hex(mapping.begin) + "-" + hex(mapping.end);
 }
 
+static bool exists(const std::string& path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0;
+}
+
 static bool has_inode(const std::string& path, uint64_t inode) {
   struct stat info;
   return ::stat(path.c_str(), &info) == 0 && info.st_ino == inode;
@@ -121,7 +126,10 @@ std::string ProcessFiles::file_of(const Mapping& mapping) const {
   // it is all there is once the process has ended. The inode alone is compared: overlay file
   // systems show one device in the list and another to stat().
   bool is_ours = !has_inode(inside, mapping.inode) && has_inode(mapping.path, mapping.inode);
-  return is_ours ? mapping.path : inside;
+  if (is_ours) return mapping.path;
+  // A chroot in another mount namespace: no path leads there, neither from its root nor from ours.
+  std::string link = link_to_mapped(mapping);
+  return !exists(inside) && exists(link) ? link : inside;
 }
 
 }  // namespace flowtap

@@ -40,7 +40,8 @@ class ProcessFiles {
   bool shares_our_root() const;
   // Its id as itself sees it: the innermost of its pid namespaces.
   pid_t inner_pid() const;
-  // Where we can open the file behind a mapping. One that was deleted needs CAP_SYS_ADMIN.
+  // Where we can open the file behind a mapping. One that was deleted, or that no
+  // path leads to, needs CAP_SYS_ADMIN.
   std::string file_of(const Mapping& mapping) const;
 
  private:

@@ -95,6 +95,9 @@ TEST(ProcessFiles, knows_where_to_open_a_mapped_file) {
   EXPECT_EQ(files.file_of(mapping), directory.path() + "/4711/map_files/1a00-2b00");
   // In a chroot, or ended: the path is one of ours.
   EXPECT_EQ(files.file_of({.inode = inode_of(outside), .path = outside}), outside);
+  // In a chroot of another mount namespace: only the kernel's link leads there.
+  std::string link = directory.write("4711/map_files/5000-6000", "");
+  EXPECT_EQ(files.file_of({.begin = 0x5000, .end = 0x6000, .inode = 1, .path = "/y"}), link);
   // Not to be found anywhere.
   EXPECT_EQ(files.file_of({.inode = 1, .path = "/x"}), directory.path() + "/4711/root/x");
 }

@@ -25,7 +25,7 @@ def inode(fd):
 
 
 def rows(action, end, fds, names):
-    return [{"action": action, "pid": os.getpid(), "socket": inode(end.fileno()), "fd": fd, "inode": inode(fd), "type": kind, "name": name}
+    return [{"action": action, "pid": os.getpid(), "socket": inode(end.fileno()), "fd": fd, "inode": inode(fd), "kind": kind, "name": name}
             for fd, (kind, name) in zip(fds, names)]
 
 

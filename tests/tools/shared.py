@@ -2,6 +2,8 @@
 namespace that the test makes."""
 
 import itertools
+import collections
+import contextlib
 import json
 import os
 import subprocess
@@ -48,27 +50,59 @@ def json_rows(out):
     return [record for record in json_records(out) if "type" not in record]
 
 
+def run_all_beside(flowtap, commands, load):
+    """(what the load gives, the JSON of each command, everything on stderr). A run of which flowtap itself says that the kernel
+    missed events, since one interrupted another, proves nothing and is done again."""
+    for _ in range(5):
+        running = [Running(flowtap, *command, "-f", "json") for command in commands]
+        done = load()
+        outs, errs = zip(*[one.stop() for one in running])
+        missed = [record for out in outs for record in json_records(out) if "missed" in str(record.get("msg"))]
+        if not missed:
+            break
+    return done, outs, "".join(errs) + "".join(f"  {record}\n" for record in missed)
+
+
+def run_beside(flowtap, arguments, load):
+    """(what the load gives, the tool's JSON, everything on stderr)"""
+    done, outs, err = run_all_beside(flowtap, [arguments], load)
+    return done, outs[0], err
+
+
+def rows_by_option(flowtap, tool, options, load):
+    """(what the load did, {option: the tool's rows of its process}, everything on stderr)"""
+    done, outs, err = run_all_beside(flowtap, [(tool, option) for option in options], load)
+    return done, {option: [row for row in json_rows(out) if row.get("pid", done["pid"]) == done["pid"]] for option, out in zip(options, outs)}, err
+
+
 def rows_during(flowtap, load, *arguments):
     """(what the load did, the tool's rows that belong to it, everything on stderr)"""
-    running = Running(flowtap, *arguments, "-f", "json")
-    done = run_load("tcp", *load)
-    out, err = running.stop()
-    rows = json_rows(out)
+    done, out, err = run_beside(flowtap, arguments, lambda: run_load("tcp", *load))
     ports = {c["near"] for c in done["connections"] + done["refused"]} | {c["far"] for c in done["connections"]}
-    return done, [row for row in rows if belongs(row, ports, done["pid"])], err
+    return done, [row for row in json_rows(out) if belongs(row, ports, done["pid"])], err
 
 
 def rows_of_load(flowtap, load, numbers, *arguments):
-    """(what the load did, the tool's rows of its process, everything on stderr). A run of which flowtap itself says that
-    the kernel missed events, since one interrupted another, proves nothing and is done again."""
-    for _ in range(5):
-        running = Running(flowtap, *arguments, "-f", "json")
-        done = run_load(load, *numbers)
-        out, err = running.stop()
-        missed = [record for record in json_records(out) if "missed" in str(record.get("msg"))]
-        if not missed:
-            break
-    return done, [row for row in json_rows(out) if row.get("pid") == done["pid"]], err + "".join(f"  {record}\n" for record in missed)
+    """(what the load did, the tool's rows of its process, everything on stderr)"""
+    done, out, err = run_beside(flowtap, arguments, lambda: run_load(load, *numbers))
+    return done, [row for row in json_rows(out) if row.get("pid") == done["pid"]], err
+
+
+@contextlib.contextmanager
+def named_namespace():
+    """The name of a network namespace of ip-netns(8)."""
+    name = f"flowtap-test-{os.getpid()}"
+    subprocess.run(["ip", "netns", "add", name], check=True, capture_output=True)
+    try:
+        yield name
+    finally:
+        subprocess.run(["ip", "netns", "delete", name], check=True)
+
+
+def plans_that_work(flowtap, tool):
+    """As 'flowtap check' tells, which tries them."""
+    lines = flowtap_text(flowtap, "check", tool)[1].splitlines()[1:]
+    return [words[0] for words in map(str.split, lines) if words[1:2] == ["yes"]]
 
 
 def differing(name, expected, found):
@@ -105,14 +139,22 @@ def same_lives(done, rows, err, wanted=lambda row: True):
 
 
 def histograms_of(out, name):
-    """{key: [(min, max, count)...]} of a map of histograms in a tool's JSON, counts of all reports added up."""
+    """{key: [(min, max, count)...]} of a map of histograms in a tool's JSON, without empty buckets, counts of all reports
+    added up. The key of a map that has none is empty."""
     found = {}
-    for row in json_rows(out):
-        for key, buckets in row.get("data", {}).get(name, {}).items() if row.get("type") == "hist" else ():
-            for bucket in buckets:
+    for row in json_records(out):
+        all_buckets = row.get("data", {}).get(name, {}) if row.get("type") == "hist" else {}
+        for key, buckets in (all_buckets if isinstance(all_buckets, dict) else {"": all_buckets}).items():
+            for bucket in (bucket for bucket in buckets if bucket["count"]):
                 place = (bucket.get("min", 0), bucket["max"])
                 found.setdefault(key, {})[place] = found.get(key, {}).get(place, 0) + bucket["count"]
     return {key: [(*place, count) for place, count in sorted(buckets.items())] for key, buckets in found.items()}
+
+
+def histogram(values):
+    """[(min, max, count)...] as flowtap counts: 0, 1, and powers of two."""
+    counts = collections.Counter(1 << (value.bit_length() - 1) if value else 0 for value in values)
+    return [(low, max(2 * low - 1, 0), count) for low, count in sorted(counts.items())]
 
 
 def misfits(times, buckets):

@@ -1,7 +1,7 @@
 """Calls on sockets as the tools show them, beside what the load did."""
 
 from processes import Running, Skipped
-from shared import differing, has_tracepoint, histograms_of, misfits, rows_of_process, run_load, same_calls, same_lives
+from shared import differing, has_tracepoint, histograms_of, json_rows, misfits, rows_of_process, run_load, same_calls, same_lives
 
 
 def soconnect_shows_every_call(root, flowtap):
@@ -124,3 +124,50 @@ def so1stbyte_filters_in_the_kernel(root, flowtap):
     problem = differing("-6", len(done["times"]) // 2, counted) + err
     done, found, err = first_bytes(flowtap, "--comm", "no-such-name")
     return problem + differing("--comm", [], found) + err
+
+
+def so1stbyte_shows_each_connection(root, flowtap):
+    """the client's own clock"""
+    running = Running(flowtap, "so1stbyte", "--each", "-f", "json")
+    done = run_load("first_byte")
+    out, err = running.stop()
+    rows = [row for row in json_rows(out) if row["pid"] == done["pid"]]
+    return misfits(done["times"], [(row["lat_us"], row["lat_us"], 1) for row in rows]) + err
+
+
+def connection_times(flowtap, *arguments):
+    """(what the load did, its histogram of each map, number of failures by error, everything on stderr)"""
+    running = Running(flowtap, "soconnlat", *arguments, "-f", "json")
+    done = run_load("connlat")
+    out, err = running.stop()
+    found = {}
+    for name in ("@network_us", "@wakeup_us"):
+        added = {}
+        for key, buckets in histograms_of(out, name).items():
+            for low, high, count in buckets if key.endswith(",connlat-load") else ():
+                added[low, high] = added.get((low, high), 0) + count
+        found[name] = [(*place, count) for place, count in sorted(added.items())]
+    failed = {}
+    for key, buckets in histograms_of(out, "@failed_us").items():
+        if key.split(",")[-2] == "connlat-load":
+            error = key.split(",")[-1]
+            failed[error] = failed.get(error, 0) + sum(count for _, _, count in buckets)
+    return done, found, failed, err
+
+
+def soconnlat_tells_the_network_from_the_program(root, flowtap):
+    """the load's own clock; TCP_INFO"""
+    done, found, failed, err = connection_times(flowtap)
+    expected = {error: done["failed"].count(error) for error in done["failed"]}
+    return (misfits(done["network"], found["@network_us"]) + misfits(done["wakeup"], found["@wakeup_us"])
+            + differing("failures", expected, failed) + err)
+
+
+def soconnlat_filters_in_the_kernel(root, flowtap):
+    """the load's own count"""
+    done, found, failed, err = connection_times(flowtap, "--addr", "10.9.0.0/24")
+    problem = misfits(done["network"][:3], found["@network_us"]) + differing("failures", {}, failed) + err
+    _, found, failed, err = connection_times(flowtap, "-6")
+    problem += differing("-6", (7, 1), (sum(count for _, _, count in found["@network_us"]), sum(failed.values()))) + err
+    _, found, failed, err = connection_times(flowtap, "--comm", "no-such-name")
+    return problem + differing("--comm", ({"@network_us": [], "@wakeup_us": []}, {}), (found, failed)) + err

@@ -2,10 +2,14 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 from processes import Running, Skipped
-from shared import differing, flowtap_text, rows_during, run_load
+from shared import differing, flowtap_text, named_namespace, rows_during, rows_of_load, run_load
 
 
 def tcpconnect_shows_every_attempt(root, flowtap):
@@ -18,6 +22,13 @@ def tcpconnect_shows_every_attempt(root, flowtap):
     return (differing("attempts", expected, sorted(found, key=str))
             + differing("Tcp:ActiveOpens", done["counted"]["ActiveOpens"], len(rows))
             + differing("Tcp:AttemptFails", done["counted"]["AttemptFails"], sum(row["err"] != 0 for row in rows)) + err)
+
+
+def tcpconnect_shows_attempts_without_an_outcome(root, flowtap):
+    """what connect() gave to the load"""
+    done, rows, err = rows_of_load(flowtap, "silent", (3, 2), "tcpconnect")
+    found = [[row["laddr"], row["lport"], row["rport"], row["err"]] for row in rows]
+    return differing("attempts", done["attempts"], found) + differing("results", {"EINPROGRESS"}, {a[3] for a in done["attempts"]}) + err
 
 
 def tcpconnect_filters_in_the_kernel(root, flowtap):
@@ -73,6 +84,30 @@ def tcpstates_shows_every_change_in_order(root, flowtap):
     return (differing("paths", expected, found) + differing("owners at the end", {done["pid"]}, owners)
             + differing("Tcp:ActiveOpens", done["counted"]["ActiveOpens"], changes.count(("CLOSE", "SYN_SENT")))
             + differing("Tcp:PassiveOpens", done["counted"]["PassiveOpens"], changes.count(("LISTEN", "SYN_RECV"))) + err)
+
+
+EDGE = re.compile(r'  "([^"]+)" -> "([^"]+)" \[label="port (\d+), connections: (\d+), bytes there: (\d+), back: (\d+)"\];')
+
+
+def tcplife_draws_a_graph(root, flowtap):
+    """the load's own connections"""
+    with named_namespace() as name:
+        running = Running(flowtap, "tcplife", "--dot", "--netns", name)
+        single = run_load("tcp", 3, 2, 1, inside=["ip", "netns", "exec", name])
+        several = run_load("listen", 5, 3, 9, 81, inside=["ip", "netns", "exec", name])
+        out, err = running.stop()
+    if shutil.which("dot"):
+        subprocess.run(["dot", "-Tsvg"], input=out, text=True, check=True, capture_output=True)
+    process, expected = Path(sys.executable).name, []
+    for c in single["connections"]:
+        expected += [(a, b, c["far"], 1, c["sent"], c["answered"]) for a, b in ((process, c["address"]), (c["address"], process))]
+    for address in ("127.0.0.1", "::1"):
+        count = sum(c["address"] == address for c in several["accepted"])
+        expected += [(a, b, 81, count, 0, 0) for a, b in ((process, address), (address, process))]
+    first, second, *edges, last = out.strip().splitlines()
+    found = [match.groups() if (match := EDGE.fullmatch(edge)) else edge for edge in edges]
+    return (differing("frame", ["digraph connections {", "  rankdir=LR;", "}"], [first, second, last])
+            + differing("edges", sorted(tuple(map(str, edge)) for edge in expected), sorted(found)) + err)
 
 
 def tcplife_leaves_out_what_was_short(root, flowtap):

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from processes import Running
-from shared import LOADS, differing, json_records, json_rows, rows_of_load
+from shared import LOADS, differing, histogram, histograms_of, json_rows, rows_by_option, rows_of_load, run_load
 
 
 def tcpaccept_shows_every_connection_and_the_queue(root, flowtap):
@@ -19,13 +19,11 @@ def tcpaccept_shows_every_connection_and_the_queue(root, flowtap):
 
 
 def tcpaccept_filters_in_the_kernel(root, flowtap):
-    """the load's own accepts, by family, port and process"""
-    problem = ""
-    for option, expected in (("-4", 3), ("-6", 5), ("--lport=81", 8), ("--lport=82", 0), ("--rport=81", 0), ("--port=81", 8),
-                             ("--port=82", 0), ("--pid=1", 0), ("--addr=::1", 5), ("--addr=10.0.0.0/8", 0), (f"--comm={Path(sys.executable).name}", 8)):
-        done, rows, _ = rows_of_load(flowtap, "listen", (3, 5, 9, 81), "tcpaccept", option)
-        problem += differing(option, expected, len(rows))
-    return problem
+    """the load's own accepts, by family, port, address and process"""
+    expected = {"-4": 3, "-6": 5, "--lport=81": 8, "--lport=82": 0, "--rport=81": 0, "--port=81": 8, "--port=82": 0, "--pid=1": 0,
+                "--addr=::1": 5, "--addr=10.0.0.0/8": 0, f"--comm={Path(sys.executable).name}": 8}
+    _, rows, err = rows_by_option(flowtap, "tcpaccept", expected, lambda: run_load("listen", 3, 5, 9, 81))
+    return differing("rows", expected, {option: len(found) for option, found in rows.items()}) + err
 
 
 def tcpbind_shows_every_bind(root, flowtap):
@@ -38,13 +36,12 @@ def tcpbind_shows_every_bind(root, flowtap):
 
 
 def tcpbind_filters_in_the_kernel(root, flowtap):
-    """the load's own calls, by family, port, result and process"""
-    problem = ""
-    for option, wanted in (("--errors", lambda b: b[4] != 0), ("--port=1000", lambda b: 1000 in b[1:3]), ("-4", lambda b: "." in b[0]),
-                           ("-6", lambda b: ":" in b[0]), ("--pid=1", lambda b: False), ("--addr=192.0.2.0/24", lambda b: b[0] == "192.0.2.1")):
-        done, rows, _ = rows_of_load(flowtap, "bind", (1000,), "tcpbind", option)
-        problem += differing(option, [b[:2] for b in done["binds"] if wanted(b)], [[row["addr"], row["wanted"]] for row in rows])
-    return problem
+    """the load's own calls, by family, port, address, result and process"""
+    wanted = {"--errors": lambda b: b[4] != 0, "--port=1000": lambda b: 1000 in b[1:3], "-4": lambda b: "." in b[0],
+              "-6": lambda b: ":" in b[0], "--pid=1": lambda b: False, "--addr=192.0.2.0/24": lambda b: b[0] == "192.0.2.1"}
+    done, rows, err = rows_by_option(flowtap, "tcpbind", wanted, lambda: run_load("bind", 1000))
+    expected = {option: [b[:2] for b in done["binds"] if is_wanted(b)] for option, is_wanted in wanted.items()}
+    return differing("rows", expected, {option: [[row["addr"], row["wanted"]] for row in found] for option, found in rows.items()}) + err
 
 
 class Backlog:
@@ -62,24 +59,6 @@ class Backlog:
 
     def end(self):
         self.process.communicate("go on\n")
-
-
-def histogram(values):
-    """As flowtap counts them: 0, 1, and powers of two."""
-    buckets = {}
-    for value in values:
-        low = 1 << (value.bit_length() - 1) if value else 0
-        bucket = buckets.setdefault(low, {"min": low, "max": max(2 * low - 1, 0), "count": 0})
-        bucket["count"] += 1
-    return [buckets[low] for low in sorted(buckets)]
-
-
-def histograms_of(out, name, keys):
-    found = {}
-    for record in json_records(out):
-        if record.get("type") == "hist" and name in record["data"]:
-            found.update(record["data"][name])
-    return {key: [b for b in found.get(key, []) if b["count"]] for key in keys}
 
 
 def listeners_shown(out, done):
@@ -100,10 +79,11 @@ def tcpsynbl_shows_queues_and_drops(root, flowtap):
     load.end()
     shown, drops = listeners_shown(out, done)
     keys = {f"{f['port']},{f['limit']}": f["found"] for f in done["listeners"]}
+    found_of = {name: {key: buckets for key, buckets in histograms_of(out, name).items() if key in keys} for name in ("@accept_queue", "@syn_queue")}
     return (differing("listeners", listeners_told(done), shown) + differing("ListenDrops", done["counted"]["ListenDrops"], drops)
             + differing("ListenOverflows", done["counted"]["ListenOverflows"], drops)
-            + differing("accept queues", {key: histogram(found["accept"]) for key, found in keys.items()}, histograms_of(out, "@accept_queue", keys))
-            + differing("SYN queues", {key: histogram(found["syn"]) for key, found in keys.items()}, histograms_of(out, "@syn_queue", keys)) + err)
+            + differing("accept queues", {key: histogram(found["accept"]) for key, found in keys.items()}, found_of["@accept_queue"])
+            + differing("SYN queues", {key: histogram(found["syn"]) for key, found in keys.items()}, found_of["@syn_queue"]) + err)
 
 
 def tcpsynbl_knows_older_listeners(root, flowtap):

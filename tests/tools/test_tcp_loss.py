@@ -1,10 +1,9 @@
 """Segments that were lost, as the tools show them, beside what the load lost and what the kernel counted."""
 
 import os
-import subprocess
 
-from processes import Running, Skipped
-from shared import differing, flowtap_text, json_rows, rows_of_load, run_load
+from processes import Skipped
+from shared import differing, flowtap_text, json_rows, named_namespace, rows_by_option, rows_of_load, run_all_beside, run_beside, run_load
 
 CLOSED_PORT = 20000 + os.getpid() % 10000  # other loads on the machine do not use it
 
@@ -59,24 +58,22 @@ def tcpretrans_shows_what_failed(root, flowtap):
 
 
 def tcpretrans_filters_in_the_kernel(root, flowtap):
-    """the load's own losses, by family, port and process"""
-    problem = ""
-    for option, expected in (("-4", {"127.0.0.1"}), ("-6", {"::1"}), ("--port=1", set()), ("--pid=1", set()),
-                             ("--addr=::/64", {"::1"}), ("--addr=10.0.0.0/8", set())):
-        _, rows, _ = rows_of_load(flowtap, "retrans", (1, 1), "tcpretrans", option)
-        problem += differing(option, expected, {row["laddr"] for row in rows})
-    return problem
+    """the load's own losses, by family, port, address and process"""
+    expected = {"-4": {"127.0.0.1"}, "-6": {"::1"}, "--port=1": set(), "--pid=1": set(), "--addr=::/64": {"::1"}, "--addr=10.0.0.0/8": set()}
+    _, rows, err = rows_by_option(flowtap, "tcpretrans", expected, lambda: run_load("retrans", 1, 1))
+    return differing("addresses", expected, {option: {row["laddr"] for row in found} for option, found in rows.items()}) + err
+
+
+def to_closed_port(done, rows):
+    return [row for row in rows if [row["saddr"], row["sport"], row["dport"]] in done["closed"]]
 
 
 def drops_during(flowtap, *arguments):
     """(what the load did, rows of packets to its closed port, rows of packets to its filtered sockets, stderr)"""
-    running = Running(flowtap, "tcpdrop", "-f", "json", *arguments)
-    done = run_load("drop", 5, 7, CLOSED_PORT)
-    out, err = running.stop()
+    done, out, err = run_beside(flowtap, ("tcpdrop", *arguments), lambda: run_load("drop", 5, 7, CLOSED_PORT))
     rows = json_rows(out)
-    closed = [row for row in rows if [row["saddr"], row["sport"], row["dport"]] in done["closed"]]
     ends = [f[:3] for f in done["filtered"]]
-    return done, closed, [row for row in rows if [row["saddr"], row["sport"], row["dport"]] in ends], err
+    return done, to_closed_port(done, rows), [row for row in rows if [row["saddr"], row["sport"], row["dport"]] in ends], err
 
 
 def reasons(rows):
@@ -114,26 +111,21 @@ def tcpdrop_shows_the_stack(root, flowtap):
 
 
 def tcpdrop_filters_in_the_kernel(root, flowtap):
-    """the load's own refused attempts, by family and port"""
-    problem = ""
-    for option, expected in (("-4", 5), ("-6", 7), (f"--port={CLOSED_PORT}", 12), ("--port=1", 0), ("--pid=1", 0),
-                             ("--addr=127.0.0.0/8", 5), ("--addr=2001:db8::/32", 0)):
-        _, closed, _, _ = drops_during(flowtap, option)
-        problem += differing(option, expected, len(closed))
-    return problem
+    """the load's own refused attempts, by family, port, address and process"""
+    expected = {"-4": 5, "-6": 7, f"--port={CLOSED_PORT}": 12, "--port=1": 0, "--pid=1": 0, "--addr=127.0.0.0/8": 5, "--addr=2001:db8::/32": 0}
+    commands = [("tcpdrop", option) for option in expected]
+    done, outs, err = run_all_beside(flowtap, commands, lambda: run_load("drop", 5, 7, CLOSED_PORT))
+    found = {option: len(to_closed_port(done, json_rows(out))) for option, out in zip(expected, outs)}
+    return differing("packets", expected, found) + err
 
 
 def tcpdrop_knows_the_namespace(root, flowtap):
     """the load's own packets, in the namespace and in another one"""
-    name = f"flowtap-test-{os.getpid()}"
-    if subprocess.run(["ip", "netns", "add", name], capture_output=True).returncode != 0:
-        return Skipped("no named network namespace can be made here")
-    try:
-        running = Running(flowtap, "tcpdrop", "-f", "json", "--netns", name)
-        run_load("drop", 3, 2, CLOSED_PORT)
-        inside = run_load("drop", 2, 3, CLOSED_PORT, inside=["ip", "netns", "exec", name])
-        out, err = running.stop()
-        found = [[row["saddr"], row["sport"], row["dport"]] for row in json_rows(out) if row["dport"] == CLOSED_PORT]
-        return differing("packets", inside["closed"], found) + err
-    finally:
-        subprocess.run(["ip", "netns", "delete", name], check=True)
+    with named_namespace() as name:
+        def inside_and_outside():
+            run_load("drop", 3, 2, CLOSED_PORT)
+            return run_load("drop", 2, 3, CLOSED_PORT, inside=["ip", "netns", "exec", name])
+
+        inside, out, err = run_beside(flowtap, ("tcpdrop", "--netns", name), inside_and_outside)
+    found = [[row["saddr"], row["sport"], row["dport"]] for row in json_rows(out) if row["dport"] == CLOSED_PORT]
+    return differing("packets", inside["closed"], found) + err

@@ -54,13 +54,15 @@ def connects():
 
 def talk(client, server, sizes):
     """Datagrams both ways, in several ways of sending and receiving; what the client sent and received."""
+    sends = (client.send, lambda text: os.write(client.fileno(), text), lambda text: client.sendmsg([text[:3], text[3:]]))
+    receives = (client.recv, lambda size: os.read(client.fileno(), size), client.recvmsg)
     for i, size in enumerate(sizes):
         text = b"x" * size
-        [client.send, lambda text: os.write(client.fileno(), text), lambda text: client.sendmsg([text[:size // 2], text[size // 2:]])][i % 3](text)
+        sends[i % 3](text)
         _, peer = server.recvfrom(70000)
         server.sendto(text + b"yy", peer)
         client.recv(70000, socket.MSG_PEEK)  # is not yet received
-        [client.recv, lambda size: os.read(client.fileno(), size), lambda size: client.recvmsg(size)][i % 3](70000)
+        receives[i % 3](70000)
     return {"tx_bytes": sum(sizes), "rx_bytes": sum(sizes) + 2 * len(sizes)}
 
 

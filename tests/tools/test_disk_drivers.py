@@ -1,0 +1,106 @@
+"""mdflush, scsilatency, scsiresult, nvmelatency: what drivers do with requests."""
+
+import ctypes
+import fcntl
+import os
+import struct
+from pathlib import Path
+
+import features
+from disk_shared import histograms, load_module, loop_disk, output_during, raid_disk, scsi_disk
+from processes import Running, Skipped, wait_for
+from shared import differing, json_rows
+
+
+def mdflush_shows_every_flush(root, flowtap):
+    """the load's own calls of fsync"""
+    with loop_disk() as (first, _), loop_disk() as (second, _), raid_disk(first, second) as disk:
+        if not disk:
+            return Skipped("this kernel has no md")
+        done, rows, err = output_during(flowtap, disk, ("flush:7:0", "write:5:4096"), "mdflush")
+        _, none, _ = output_during(flowtap, disk, ("flush:2:0",), "mdflush", "--disk", "md_other")
+    found = [(row["pid"], row["comm"], row["disk"]) for row in rows]
+    return differing("flushes", [(done["pid"], "disk_load", disk)] * 7, found) + differing("of another array", [], none) + err
+
+
+def biosnoop_names_the_process_above_md(root, flowtap):
+    """the load's own I/O above a mirror of md"""
+    with loop_disk() as (first, _), loop_disk() as (second, _), raid_disk(first, second) as disk:
+        if not disk:
+            return Skipped("this kernel has no md")
+        done, rows, err = output_during(flowtap, disk, ("write:11:8192",), "biosnoop", "--disk", second)
+    found = [(row["sector"], row["bytes"]) for row in rows if row["pid"] == done["pid"] and row["op"] == "write" and row["bytes"]]
+    return differing("writes of the second disk", [(call["sector"], call["bytes"]) for call in done["calls"]], sorted(found)) + err
+
+
+def scsilatency_times_every_command(root, flowtap):
+    """/sys/block/DISK/stat: reads, writes, flushes"""
+    with scsi_disk() as disk:
+        if not disk:
+            return Skipped("this kernel has no scsi_debug")
+        done, lines, err = output_during(flowtap, disk, ("read:23:4096", "write:19:8192", "flush:3:0"), "scsilatency", "--disk", disk)
+    counted = done["counted"]
+    expected = {f"{disk},read(10)": counted["reads"], f"{disk},write(10)": counted["writes"] - 3, f"{disk},synchronize cache": counted["flushes"]}
+    return differing("commands", expected, histograms(lines, "@usecs")) + differing("reads", 23, counted["reads"]) + err
+
+
+def scsiresult_counts_every_result(root, flowtap):
+    """a disk (scsi_debug) with a bad sector 0x1234; its iodone_cnt"""
+    with scsi_disk(opts=2) as disk:
+        if not disk:
+            return Skipped("this kernel has no scsi_debug")
+        ended = Path(f"/sys/block/{disk}/device/iodone_cnt")
+        before = int(ended.read_text(), 16)
+        done, rows, err = output_during(flowtap, disk, ("read:600:4096",), "scsiresult", "--disk", disk)
+        counted = int(ended.read_text(), 16) - before
+        _, errors, _ = output_during(flowtap, disk, ("read:600:4096",), "scsiresult", "--disk", disk, "--errors")
+    failed = sum("errno" in call for call in done["calls"])
+    bad = [(row["command"], row["host"], row["status"], row["sense"], row["asc"], row["commands"]) for row in rows if row["status"] != "SAM_STAT_GOOD"]
+    expected = [("read(10)", "DID_OK", "SAM_STAT_CHECK_CONDITION", "medium error", "0x11", failed)]
+    return (differing("refused", expected, bad) + differing("all", counted, sum(row["commands"] for row in rows)) + differing("bad reads", 2, failed)
+            + differing("rows with --errors", 1, len(errors)) + err)
+
+
+def nvme_disk():
+    return features.IN_GUEST and load_module("nvme") and wait_for(lambda: Path("/dev/nvme0n1").exists())
+
+
+def nvmelatency_times_every_command(root, flowtap):
+    """/sys/block/nvme0n1/stat: reads, writes, flushes"""
+    if not nvme_disk():
+        return Skipped("this machine has no NVMe disk to play with")
+    done, lines, err = output_during(flowtap, "nvme0n1", ("read:29:4096", "write:17:8192", "flush:3:0"), "nvmelatency", "--disk", "nvme0n1")
+    counted = done["counted"]
+    expected = {"nvme0n1,read": counted["reads"], "nvme0n1,write": counted["writes"] - 3, "nvme0n1,flush": counted["flushes"]}
+    return differing("commands", expected, histograms(lines, "@usecs")) + differing("reads", 29, counted["reads"]) + err
+
+
+NVME_IOCTL_ADMIN_CMD = 0xC0484E41
+
+
+def admin_command(opcode, cdw10):
+    """The status that the controller gave."""
+    buffer = bytearray(4096)
+    address = ctypes.addressof((ctypes.c_char * 4096).from_buffer(buffer))
+    command = bytearray(struct.pack("<BBHIIIQQIIIIIIIIII", opcode, 0, 0, 0, 0, 0, 0, address, 0, 4096, cdw10, 0, 0, 0, 0, 0, 0, 0))
+    fd = os.open("/dev/nvme0", os.O_RDWR)
+    try:
+        return fcntl.ioctl(fd, NVME_IOCTL_ADMIN_CMD, command)
+    finally:
+        os.close(fd)
+
+
+def nvmelatency_decodes_admin_commands_and_errors(root, flowtap):
+    """the test's own commands, and the status they got"""
+    if not nvme_disk():
+        return Skipped("this machine has no NVMe disk to play with")
+    running = Running(flowtap, "nvmelatency", "--disk", "nvme0", "-f", "json")
+    identify, get_log_page = 6, 2
+    good = [admin_command(identify, 1) for _ in range(5)]
+    bad = [admin_command(get_log_page, 0x03ff00ee) for _ in range(2)]  # there is no log of that number
+    out, err = running.stop()
+    lines = json_rows(out)
+    rows = [(row["device"], row["command"], int(row["status"], 16)) for row in lines if "retries" in row]
+    return (differing("admin commands", {"nvme0,identify": 5, "nvme0,get_log_page": 2}, histograms(lines, "@admin_usecs"))
+            + differing("errors", [("nvme0", "get_log_page", status & 0x7ff) for status in bad], rows)
+            + differing("status", ([0] * 5, True), (good, all(bad))) + err)

@@ -1,0 +1,73 @@
+"""biotop, bitesize, seeksize, biopattern and the others that tell what disks are used for."""
+
+from collections import Counter
+
+from disk_shared import loop_disk, output_during, retry_on_host
+from shared import differing
+
+ME = "disk_load"
+
+
+def buckets(lines, name, key):
+    """{lower bound: count} of one histogram"""
+    found = Counter()
+    for line in lines:
+        for bucket in line.get("data", {}).get(name, {}).get(key, []) if line.get("type") == "hist" else []:
+            found[bucket["min"]] += bucket["count"]
+    return +found
+
+
+def powers(values):
+    return Counter(0 if value == 0 else 1 << (value.bit_length() - 1) for value in values)
+
+
+@retry_on_host
+def biotop_sums_what_processes_did(root, flowtap):
+    """/sys/block/DISK/stat: requests and sectors; the load's process"""
+    with loop_disk() as (disk, _):
+        done, rows, err = output_during(flowtap, disk, ("read:41:8192", "write:19:65536"), "biotop", "--disk", disk)
+        _, none, _ = output_during(flowtap, disk, ("read:5:4096",), "biotop", "--disk", disk, "-p", "1")
+    found = Counter()
+    for row in rows:
+        found.update({(row["pid"], row["op"], "io"): row["io"], (row["pid"], row["op"], "bytes"): row["bytes"]})
+    counted, pid = done["counted"], done["pid"]
+    expected = {(pid, "read", "io"): counted["reads"], (pid, "read", "bytes"): counted["read_sectors"] * 512,
+                (pid, "write", "io"): counted["writes"], (pid, "write", "bytes"): counted["write_sectors"] * 512}
+    return differing("sums", expected, {key: found[key] for key in found if key[0] == pid}) + differing("of process 1", [], none) + err
+
+
+@retry_on_host
+def bitesize_has_every_size(root, flowtap):
+    """the load's own sizes"""
+    with loop_disk() as (disk, _):
+        _, lines, err = output_during(flowtap, disk, ("read:41:8192", "read:7:512", "write:19:65536", "flush:2:0"), "bitesize", "--disk", disk)
+    return (differing("reads", {8192: 41, 512: 7}, buckets(lines, "@bytes", f"{ME},read"))
+            + differing("writes", {65536: 19}, buckets(lines, "@bytes", f"{ME},write")) + err)
+
+
+def seeks(calls):
+    ends = [call["sector"] + call["bytes"] // 512 for call in calls]
+    return [call["sector"] - end for call, end in zip(calls[1:], ends)]
+
+
+@retry_on_host
+def seeksize_has_every_distance(root, flowtap):
+    """the load's own places, in both orders"""
+    problem = ""
+    for options in ((), ("--done",)):
+        with loop_disk() as (disk, _):
+            done, lines, err = output_during(flowtap, disk, ("read:31:4096", "back:23:4096", "randread:64:4096"), "seeksize", "--disk", disk, *options)
+        distances = seeks(done["calls"])
+        problem += differing(f"ahead {options}", powers(d for d in distances if d >= 0), buckets(lines, "@ahead", f"{ME},{disk}"))
+        problem += differing(f"back {options}", powers(-d for d in distances if d < 0), buckets(lines, "@back", f"{ME},{disk}")) + err
+    return problem
+
+
+@retry_on_host
+def biopattern_tells_sequential_from_random(root, flowtap):
+    """the load's own places; /sys/block/DISK/stat: sectors"""
+    with loop_disk() as (disk, _):
+        done, rows, err = output_during(flowtap, disk, ("read:61:4096", "randread:40:4096"), "biopattern", "--disk", disk)
+    sequential = sum(distance == 0 for distance in seeks(done["calls"]))  # of 100 distances
+    expected = [{"disk": disk, "sequential": sequential, "random": 100 - sequential, "io": 101, "bytes": done["counted"]["read_sectors"] * 512}]
+    return differing("rows", expected, [{key: row.get(key, row.get(f"{key}_bytes")) for key in expected[0]} for row in rows]) + err

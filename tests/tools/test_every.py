@@ -1,0 +1,120 @@
+"""All tools side by side, under one load: what they write is what they declare, and what they lose they tell."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+
+from processes import Running, Skipped
+from shared import differing, json_records, run_load, tool_names
+
+UNITS = ("ns", "us", "ms", "sec", "bytes")
+LOADS = (("tcp", 4, 3, 2), ("socket", "connects"), ("socket", "accepts"), ("socket", "listens"), ("fd",), ("session",), ("udp", "talks"))
+# Where a tool makes a row for each thing the load does, and can be told to look at its namespace alone.
+EXACT = ("soaccept", "soconnect", "solisten", "tcpaccept", "tcpbind", "tcpconnect", "tcplife", "tcpstates", "udpconnect", "udplife")
+# These remember sockets, and so may run out of room.
+REMEMBERING = ("solife", "tcplife", "tcpstates", "udplife")
+
+
+class Namespace:
+    """A network namespace with a name; `inside` is what starts a command in it."""
+
+    def __init__(self):
+        self.name = f"flowtap-every-{os.getpid()}"
+        self.is_made = subprocess.run(["ip", "netns", "add", self.name], capture_output=True).returncode == 0
+        self.inside = ["ip", "netns", "exec", self.name]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.is_made:
+            subprocess.run(["ip", "netns", "delete", self.name], check=True)
+
+
+def declared_keys(root, tool):
+    """The JSON keys of each table of a tool, read from its script."""
+    text = (root / "tools" / f"{tool}.bt").read_text()
+    tables = []
+    for body in re.findall(r"^table \w+ (?:sorted by \w+ )?\{(.*?)^\}", text, re.M | re.S):
+        keys = []
+        for kind, name in re.findall(r"^\s*(\w+)(?: \w+)?\s+(\w+)\s+\"", body, re.M):
+            has_unit = kind in UNITS and name.lower() != kind and not name.lower().endswith("_" + kind)
+            keys.append(name.lower() + (f"_{kind}" if has_unit else ""))
+        tables.append(keys)
+    return tables
+
+
+def run_all(flowtap, tools, namespace, loads, options=(), is_stopped=False, **environment):
+    """{tool: its records}. The tools run together; stopped ones read nothing before the load is over."""
+    os.environ.update(environment)
+    try:
+        running = {tool: Running(flowtap, tool, "-f", "json", "--netns", namespace.name, *options) for tool in tools}
+    finally:
+        for name in environment:
+            del os.environ[name]
+    for one in running.values():
+        if is_stopped:
+            one.process.send_signal(signal.SIGSTOP)
+    for load in loads:
+        run_load(*load, inside=namespace.inside)
+    records = {}
+    for tool, one in running.items():
+        one.process.send_signal(signal.SIGCONT)
+        records[tool] = json_records(one.stop()[0])
+    return records
+
+
+def rows_of(records):
+    return [record for record in records if "type" not in record]
+
+
+def lost_of(records):
+    return sum(record["data"]["events"] for record in records if record.get("type") == "lost_events")
+
+
+def having(root, option):
+    return [tool for tool in tool_names(root) if f"--{option} " in subprocess.run([root / "build" / "flowtap", "help", tool], capture_output=True, text=True).stdout]
+
+
+def rows_are_what_the_tables_declare(root, flowtap):
+    with Namespace() as namespace:
+        if not namespace.is_made:
+            return Skipped("no named network namespace can be made here")
+        problem = ""
+        for tool, records in run_all(flowtap, having(root, "netns"), namespace, LOADS).items():
+            tables = declared_keys(root, tool)
+            strange = [row for row in rows_of(records) if list(row) not in tables]
+            if strange:
+                problem += f"  {tool}: {strange[0]} is no row of {tables}\n"
+            if tool in EXACT and not rows_of(records):
+                problem += f"  {tool} showed nothing\n"
+        return problem
+
+
+def what_a_full_buffer_loses_is_told_exactly(root, flowtap):
+    with Namespace() as namespace:
+        if not namespace.is_made:
+            return Skipped("no named network namespace can be made here")
+        loads = [("tcp", 40, 30, 30), ("many", 120)]
+        whole = run_all(flowtap, EXACT, namespace, loads)
+        less = run_all(flowtap, EXACT, namespace, loads, is_stopped=True, FLOWTAP_PERF_RB_PAGES="1")
+        problem = ""
+        for tool in EXACT:
+            rows, kept, lost = len(rows_of(whole[tool])), len(rows_of(less[tool])), lost_of(less[tool])
+            problem += differing(f"{tool}: rows and lost rows", rows, kept + lost)
+            if rows > 90 and not lost:
+                problem += f"  {tool} lost nothing of {rows} rows: its buffer was not small\n"
+        return problem
+
+
+def a_full_map_is_told(root, flowtap):
+    with Namespace() as namespace:
+        if not namespace.is_made:
+            return Skipped("no named network namespace can be made here")
+        problem = ""
+        for tool, records in run_all(flowtap, REMEMBERING, namespace, [("many", 40)], ["--max-keys", "10"]).items():
+            if not any("is full" in record.get("msg", "") for record in records):
+                problem += f"  {tool} --max-keys 10 does not say that a map is full: {records[-3:]}\n"
+        return problem
