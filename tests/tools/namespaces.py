@@ -108,9 +108,10 @@ def send(near, far, count, size=100, tos=0, version=4, port=9):
     end.close()
 
 
-def nearly(name, expected, found):
-    """Equal, in a guest. On some machines BPF does not run for softirqs that interrupt a process of the system: a few may be missing there."""
-    least = expected if features.SLOWER > 1 else expected * 0.95
+def nearly(name, expected, found, least=0.95):
+    """Equal, in a guest. On some machines BPF does not run for softirqs that interrupt a process of the system: a few may be missing there,
+    of packets that all leave in softirqs more than of others."""
+    least = expected if features.SLOWER > 1 else expected * least
     return "" if least <= found <= expected else f"  {name}: expected {expected}, found {found}\n"
 
 
