@@ -4,6 +4,7 @@ queues, prints what they hold as the kernel tells it (TCP_INFO, /proc/net/tcp), 
 import json
 import os
 import socket
+import subprocess
 import sys
 
 from drop_filter import DROP_ALL, attach
@@ -11,6 +12,7 @@ from listen_load import FAMILIES, queue_of
 from tcp_counters import counters, grown
 
 SYN_RECV = "03"
+GONE = {socket.AF_INET: "10.9.9.1", socket.AF_INET6: "fd00:9::1"}
 kept = []
 
 
@@ -29,13 +31,25 @@ def unanswered(listener):
     return sum(words[3] == SYN_RECV and int(words[1].split(":")[1], 16) == port for words in lines)
 
 
-def begin_connect(listener, is_silent):
-    client = socket.socket(listener.family)
-    if is_silent:
-        attach(client, DROP_ALL)
-    client.setblocking(False)
-    client.connect_ex(listener.getsockname())
-    kept.append(client)
+def connect_and_leave(listener, source=None):
+    """Begins to connect and goes before anything is sent again."""
+    with socket.socket(listener.family) as client:
+        if source:
+            attach(client, DROP_ALL)
+            client.bind((source, 0))
+        client.setblocking(False)
+        client.connect_ex(listener.getsockname())
+
+
+def connect_silently(listener, count):
+    """From an address that then vanishes while its route stays: what is sent there is lost, and nobody answers."""
+    source = GONE[listener.family]
+    device = [f"{source}/{32 if listener.family == socket.AF_INET else 128}", "dev", "lo"]
+    subprocess.run(["ip", "address", "add", *device], check=True)
+    for _ in range(count):
+        connect_and_leave(listener, source)
+    subprocess.run(["ip", "address", "delete", *device], check=True)
+    subprocess.run(["ip", "route", "replace", *device], check=True)
 
 
 def fill(listener, silent, refused):
@@ -49,12 +63,11 @@ def fill(listener, silent, refused):
 
     connect()
     kept.append(listener.accept()[0])
-    for _ in range(silent):
-        begin_connect(listener, True)
+    connect_silently(listener, silent)
     for _ in range(queue_of(listener)[1] + 1):
         connect()
     for _ in range(refused):
-        begin_connect(listener, False)
+        connect_and_leave(listener)
     queue, limit = queue_of(listener)
     return {"address": listener.getsockname()[0], "port": listener.getsockname()[1], "queue": queue, "limit": limit,
             "syns": unanswered(listener), "found": found}
