@@ -4,6 +4,8 @@
 //   <tab>ffffffff81f0536a vfs_read+25 (module)                  perf
 //   ffffffff81f0536a                                            raw
 //   135afc8c6d1b9e02356cce218bf0109c3687ad9f 0x2feb0            build id and offset in that file
+//   do_syscall_64;ksys_read;vfs_read                            folded: on one line, outermost
+//   first
 //
 // The value carries the pid because user addresses mean something only within a process.
 
@@ -38,6 +40,7 @@ struct StackPrinter {
   void bpftrace_frame(uint64_t address) const;
   void perf_frame(uint64_t address) const;
   void build_id_frame(const BuildIdFrame& frame) const;
+  void folded_frame(uint64_t address) const;
   void frame(Bytes bytes) const;
 };
 
@@ -74,6 +77,17 @@ void StackPrinter::build_id_frame(const BuildIdFrame& frame) const {
   fmt::format_to(std::back_inserter(out), "{:#x}", frame.offset);
 }
 
+// Without offsets, so that all samples of a function are one.
+void StackPrinter::folded_frame(uint64_t address) const {
+  std::optional<Symbol> symbol = symbol_of(address);
+  if (symbol && !symbol->name.empty())
+    out += symbol->name;
+  else if (symbol && !symbol->module.empty())
+    fmt::format_to(std::back_inserter(out), "[{}]", symbol->module);
+  else
+    out += "[unknown]";
+}
+
 void StackPrinter::frame(Bytes bytes) const {
   switch (type->stack_mode) {
     case StackMode::Bpftrace: return bpftrace_frame(load<uint64_t>(bytes));
@@ -82,6 +96,7 @@ void StackPrinter::frame(Bytes bytes) const {
       fmt::format_to(std::back_inserter(out), "{:x}", load<uint64_t>(bytes));
       return;
     case StackMode::BuildId: return build_id_frame(decode_build_id_frame(bytes));
+    case StackMode::Folded: return folded_frame(load<uint64_t>(bytes));
   }
 }
 
@@ -93,6 +108,13 @@ void append_stack(std::string& out, const Type& type, Bytes bytes, const ValueCo
       type->stack_mode == StackMode::BuildId ? kBuildIdFrameSize : kStackFrameSize;
   uint32_t frames = std::min(load<uint32_t>(bytes), type->stack_limit);
   StackPrinter printer{out, type, context, indent, load<uint32_t>(bytes, kStackPid)};
+  if (type->stack_mode == StackMode::Folded) {
+    for (uint32_t i = frames; i > 0; i--) {
+      printer.frame(bytes.subspan(kStackHeader + (i - 1) * frame_size, frame_size));
+      if (i > 1) out += ';';
+    }
+    return;
+  }
   out += '\n';
   for (uint32_t i = 0; i < frames; i++) {
     printer.frame(bytes.subspan(kStackHeader + i * frame_size, frame_size));

@@ -60,6 +60,12 @@ TEST_F(StackTest, build_id_mode) {
             "\n135afc8c6d1b9e02356cce218bf0109c3687ad9f 0x2feb0\n0x7f00\n");
 }
 
+TEST_F(StackTest, folded_mode_is_part_of_a_line) {
+  EXPECT_EQ(stack(Kind::KStack, StackMode::Folded, kernel_), "[unknown];ext4_sync;vfs_read");
+  EXPECT_EQ(stack(Kind::UStack, StackMode::Folded, user_), "[unknown];main");
+  EXPECT_EQ(stack(Kind::KStack, StackMode::Folded, BytesOf().u32(0).u32(0)), "");
+}
+
 TEST_F(StackTest, no_frames_is_an_empty_line) {
   EXPECT_EQ(stack(Kind::KStack, StackMode::Bpftrace, BytesOf().u32(0).u32(0)), "\n");
 }

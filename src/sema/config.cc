@@ -124,7 +124,7 @@ struct Assigner {
   }
   std::string operator()(StackMode Config::*field) const {
     std::optional<StackMode> mode = parse_stack_mode(text);
-    if (!mode) return "'bpftrace', 'perf', 'raw' or 'build_id'";
+    if (!mode) return "'bpftrace', 'perf', 'raw', 'build_id' or 'folded'";
     config.*field = *mode;
     return {};
   }
@@ -201,6 +201,7 @@ std::optional<StackMode> parse_stack_mode(std::string_view text) {
   if (text == "perf") return StackMode::Perf;
   if (text == "raw") return StackMode::Raw;
   if (text == "build_id") return StackMode::BuildId;
+  if (text == "folded") return StackMode::Folded;
   return std::nullopt;
 }
 
@@ -224,7 +225,7 @@ struct Reader {
     return {.text = kWords[static_cast<size_t>(config.*field)]};
   }
   ConfigValue operator()(StackMode Config::*field) const {
-    constexpr const char* kWords[] = {"bpftrace", "perf", "raw", "build_id"};
+    constexpr const char* kWords[] = {"bpftrace", "perf", "raw", "build_id", "folded"};
     return {.text = kWords[static_cast<size_t>(config.*field)]};
   }
   ConfigValue operator()(UserSymbolCache Config::*field) const {

@@ -286,7 +286,7 @@ Type Inferrer::stack_call_type(const Expr& expr, const Builtin& builtin,
         mode = *given;
       else
         error(arg->span, fmt::format("'{}' is not a stack mode", word_of(*arg)))
-            .with_hint("the modes are bpftrace, perf, raw and build_id");
+            .with_hint("the modes are bpftrace, perf, raw, build_id and folded");
     } else if (std::optional<int64_t> number = info(*arg).value) {
       limit = *number;
     } else {

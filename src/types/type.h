@@ -55,7 +55,7 @@ enum class AddressSpace : uint8_t {
   Context,  // the program's own context (args, ctx)
 };
 
-enum class StackMode : uint8_t { Bpftrace, Perf, Raw, BuildId };
+enum class StackMode : uint8_t { Bpftrace, Perf, Raw, BuildId, Folded };
 enum class TseriesAgg : uint8_t { Last, Avg, Max, Min, Sum };
 
 struct TypeData;
