@@ -12,6 +12,7 @@ from shared import LOADS, differing, json_rows
 def profile_of_load(flowtap, *arguments):
     """(what the load did, what the tool wrote, stderr)"""
     load = subprocess.Popen([sys.executable, LOADS / "busy_load.py", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    load.stdout.readline()  # it has started, and used CPU time for that
     running = Running(flowtap, "profile", "-p", str(load.pid), *arguments)
     done = json.loads(load.communicate("go\n")[0])
     out, err = running.process.communicate(timeout=60)
