@@ -248,8 +248,10 @@ void Lowering::lower_stack(const Expr& expr, Address to) {
                        {reg(ctx()), reg(b().address_of(to + kStackHeader)), imm(room), imm(flags)});
   Reg count = b().new_reg();
   int32_t failed = b().new_block(), good = b().new_block(), done = b().new_block();
-  // Linux 6.1 has no kernel stack at the tracepoints of system calls, and says so by giving none.
-  b().branch(is_user ? ir::Compare::SLt : ir::Compare::SLe, reg(bytes), imm(0), failed, good);
+  // Linux 6.1 has no kernel stack at the tracepoints of system calls, and says so by giving none. A
+  // sample has none when it was taken in user mode.
+  bool may_be_empty = is_user || instance_.program == ProgramType::PerfEvent;
+  b().branch(may_be_empty ? ir::Compare::SLt : ir::Compare::SLe, reg(bytes), imm(0), failed, good);
   b().start(failed);
   if (!is_user) note_site(SiteKind::StackLost, "kstack", reg(bytes));
   b().assign(count, imm(0));

@@ -72,8 +72,10 @@ void StackPrinter::folded_frame(uint64_t address) const {
   std::optional<Symbol> symbol = symbol_of(address);
   if (symbol && !symbol->name.empty())
     out += symbol->name;
+  else if (symbol && !symbol->module.empty())
+    fmt::format_to(std::back_inserter(out), "[{}]", symbol->module);
   else
-    fmt::format_to(std::back_inserter(out), "{:#x}", address);
+    out += "[unknown]";
 }
 
 void StackPrinter::build_id_frame(const BuildIdFrame& frame) const {

@@ -11,7 +11,8 @@ namespace flowtap {
 
 enum class StackIndent : uint8_t { Frames, None };
 
-// A newline, then one line per frame, innermost first, in the mode of the type.
+// A newline, then one line per frame, innermost first, in the mode of the type. Folded stacks have
+// neither: they are part of a line.
 void append_stack(std::string& out, const Type& type, Bytes bytes, const ValueContext& context,
                   StackIndent indent = StackIndent::Frames);
 

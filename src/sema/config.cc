@@ -124,7 +124,7 @@ struct Assigner {
   }
   std::string operator()(StackMode Config::*field) const {
     std::optional<StackMode> mode = parse_stack_mode(text);
-    if (!mode) return "'bpftrace', 'perf', 'raw' or 'build_id'";
+    if (!mode) return "'bpftrace', 'perf', 'raw', 'build_id' or 'folded'";
     config.*field = *mode;
     return {};
   }

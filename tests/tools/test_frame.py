@@ -35,7 +35,7 @@ def every_tool_is_complete(root, flowtap):
 
 
 # Tools of drivers that a kernel need not have: the group of their events.
-DRIVERS = {"nvmelatency": "nvme", "scsilatency": "scsi", "scsiresult": "scsi"}
+DRIVERS = {"nvmelatency": "nvme", "scsilatency": "scsi", "scsiresult": "scsi", "ieee80211scan": "cfg80211"}
 
 
 def every_tool_has_a_plan_here(root, flowtap):

@@ -1,10 +1,14 @@
 """Packets that were dropped, marked, delayed, beside what the test sent and what the kernel counted. Each test has namespaces of its own."""
 
 import json
+import re
+import socket
 import sys
+import time
 from pathlib import Path
 
-from namespaces import Namespace, cable, grown, send
+import features
+from namespaces import Namespace, cable, grown, packets_in, send, tunnel
 from processes import Running, Skipped
 from shared import differing, flowtap_text, json_rows
 
@@ -150,3 +154,49 @@ def superping_filters_in_the_kernel(root, flowtap):
         _, rows, _, err = echoes(flowtap, option)
         problem += differing(option, expected, {row["addr"] for row in rows}) + err
     return problem
+
+
+def lives_of(flowtap, expected, send_and_read):
+    """What is wrong about packets that are read 80 ms after they were sent. Others on the machine may have packets that live as long."""
+    running = Running(flowtap, "skblife", "-f", "json", "--min-us", "80000")
+    read = send_and_read()
+    out, err = running.stop()
+    rows = [row for row in json_rows(out) if row["end"] == "freed"]
+    packets = sum(row["pkts"] for row in rows)
+    is_right = packets == expected if features.SLOWER > 1 else packets >= expected
+    return (differing("read", expected, read) + differing(f"{expected} packets that lived 80 ms, found {packets}", True, is_right)
+            + differing("mean and longest life", True, all(80_000 <= row["avg_us"] <= row["max_us"] for row in rows)) + err)
+
+
+def skblife_measures_what_a_device_holds(root, flowtap):
+    """the test's own datagrams, which it reads from a tun device 80 ms after it sent them"""
+    with Namespace() as here, tunnel(here) as end:
+        packets_in(end)  # what the kernel says when a device comes up
+
+        def send_and_read():
+            send(here, "10.79.0.2", 40)
+            time.sleep(0.08)
+            return packets_in(end)
+
+        return lives_of(flowtap, 40, send_and_read)
+
+
+def skblife_measures_what_a_program_reads(root, flowtap):
+    """the test's own datagrams, which it reads from its socket 80 ms after it sent them"""
+    if not re.search(r"functions +yes", flowtap_text(flowtap, "check", "skblife")[1]):
+        return Skipped("this kernel lets no functions be traced, and frees packets that were read without an event")
+    with cable() as (here, there):
+        ends = [there.socket(socket.AF_INET), there.socket(socket.AF_INET6)]
+        for end, address in zip(ends, ("10.77.0.2", "fd77::2")):
+            end.bind((address, 9))
+
+        def send_and_read():
+            send(here, "10.77.0.2", 40)
+            send(here, "fd77::2", 30, version=6)
+            time.sleep(0.08)
+            return sum(bool(end.recv(2000)) for end, count in zip(ends, (40, 30)) for _ in range(count))
+
+        problem = lives_of(flowtap, 70, send_and_read)
+        for end in ends:
+            end.close()
+        return problem

@@ -1,6 +1,5 @@
 """What goes through network devices, beside the devices' own counters."""
 
-import itertools
 import os
 import socket
 import struct
@@ -8,7 +7,7 @@ import threading
 import time
 
 import features
-from namespaces import Namespace, cable, nearly, send, tunnel
+from namespaces import Namespace, cable, nearly, packets_in, send, tunnel
 from processes import Running
 from shared import differing, json_rows
 
@@ -63,15 +62,6 @@ def netsize_chooses_devices(root, flowtap):
     """the test's own packets"""
     near, far, _, err = sizes_of(flowtap, "--dev=lo")
     return differing("rows of another device", ({}, {}), (near, far)) + err
-
-
-def packets_in(end):
-    """How many the test finds there."""
-    for number in itertools.count():
-        try:
-            os.read(end, 2000)
-        except BlockingIOError:
-            return number
 
 
 def nettxlat_times_a_device(root, flowtap):
