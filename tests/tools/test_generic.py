@@ -142,10 +142,8 @@ def stackcount_folds_stacks(root, flowtap):
 
 
 def stackcount_shows_kernel_stacks(root, flowtap):
-    if not features.has("syscall_stack"):
-        return Skipped(features.reason("syscall_stack"))
-    out = text_of(flowtap, "stackcount", "-K", EVENT)
-    return differing("calls", CALLS, sum(map(int, re.findall(r"^\]: (\d+)$", out, re.M))))
+    out = text_of(flowtap, "stackcount", "-K", "t:sched:sched_switch")
+    return differing("stacks", True, bool(re.search(r"^@\[\n(        \S+\+\d+\n)*?        __schedule\+\d+\n", out, re.M)))
 
 
 def trace_prints_a_line_for_each_call(root, flowtap):
