@@ -15,7 +15,7 @@ constexpr GenericOption kOptions[] = {
     {'p', "pid", Takes::Number, "PID", "only this process"},
     {'L', "tid", Takes::Number, "TID", "only this thread"},
     {'n', "name", Takes::Text, "NAME", "only processes whose name holds this"},
-    {0, "uid", Takes::Number, "UID", "only this user"},
+    {0, "uid", Takes::Index, "UID", "only this user"},
     {'M', "max-events", Takes::Number, "N", "end after so many lines"},
     {'t', "timestamp", Takes::Nothing, "", "with seconds since the start"},
     {'T', "time", Takes::Nothing, "", "with the time of day"},
