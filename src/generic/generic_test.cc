@@ -82,6 +82,7 @@ TEST(ExpressionsOfBcc, become_those_of_scripts) {
       {entry, "sk->size", "((struct sock *)arg0)->size"},
       {entry, "arg1 + arg3", "arg0 + arg2"},
       {entry, "STRCMP(\"size\", arg1)", "(str(arg0) == \"size\")"},
+      {entry, "arg2@user", "uptr(arg1)"},
       {entry, "'a' + NULL", "97 + 0"},
       {entry, "$PID == 3 ? $COMM : \"x\"", "pid == 3 ? comm : \"x\""},
       {entry, "0x1f", "0x1f"},

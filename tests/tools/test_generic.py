@@ -213,5 +213,7 @@ def generic_tools_trace_kernel_functions(root, flowtap):
     problem += differing("slow calls", SLEEPS, len(mine))
     out = text_of(flowtap, "trace", f'r::{FUNCTION} "%d", $retval')
     problem += differing("trace", CALLS, len(re.findall(rf" {FUNCTION} 0$", out, re.M)))
+    out = text_of(flowtap, "trace", 'do_sys_openat2 (STRCMP("/etc/ld.so.cache", arg2@user)) "%s", arg2@user')
+    problem += differing("user memory", True, " do_sys_openat2   /etc/ld.so.cache\n" in out)
     folded = text_of(flowtap, "stackcount", "-Kf", FUNCTION).splitlines()
     return problem + differing("stacks", CALLS, sum(int(line.rsplit(" ", 1)[1]) for line in folded))
