@@ -4,7 +4,7 @@
     ```text output              after a script: exactly what it prints, so the script is really run
     ```text errors              the same for standard error; such a script may fail
     ```flowtap file=NAME        not run by itself: a file that the later blocks of the page can use
-    ```sh                       every command that begins with 'flowtap ' is tried with --dry-run
+    ```sh                       every command that begins with 'flowtap ' is tried with --dry-run; needs=FEATURE as above
 
 ARGUMENTS are options and parameters as a shell would split them. A word needs=FEATURE (see
 features.py) skips the block where the machine lacks it, saying so. Output is matched as in
@@ -119,6 +119,9 @@ def commands_of(text):
 
 
 def try_shell(flowtap, block, folder):
+    missing = [need for need in re.findall(r"\bneeds=(\S+)", block.info) if not features.has(need)]
+    if missing:
+        return "", features.reason(missing[0])
     for words in commands_of(block.text):
         if words is None:
             return "  a quote is not closed\n", ""

@@ -73,6 +73,7 @@ FEATURES = {
     "veth": (lambda: Path("/sys/module/veth").exists(), "the module 'veth' is not loaded"),
     "nvme": (lambda: IN_GUEST and Path("/sys/block/nvme0n1").exists(), "this machine has no NVMe disk to play with"),
     "namesakes": (lambda: all(Path("/sys/module", m).exists() for m in ("ext4", "btrfs")), "the modules 'ext4' and 'btrfs' are not loaded"),
+    "scsi": (lambda: Path("/sys/kernel/tracing/events/scsi").exists() and _kprobes(), "this kernel has no SCSI disks, or no kprobes"),
     "dummy": (lambda: Path("/sys/module/dummy").exists(), "the module 'dummy' is not loaded"),
     "syscall_stack": (_syscall_stacks, "this kernel gives no kernel stacks at system call tracepoints"),
     "debugfs": (lambda: "\tdebugfs" in Path("/proc/filesystems").read_text(), "this kernel has no debugfs"),

@@ -194,9 +194,19 @@ const Replacement* find_replacement(std::string_view function) {
   return nullptr;
 }
 
+// Functions of system calls have changed their names twice; their events have not.
+static std::string syscall_hint(std::string_view function, const HasProbe& has_probe) {
+  for (std::string_view prefix : {"sys_", "SyS_", "__x64_sys_", "__arm64_sys_"}) {
+    if (!function.starts_with(prefix)) continue;
+    std::string event = fmt::format("syscalls:sys_enter_{}", function.substr(prefix.size()));
+    if (has_probe("tracepoint", event)) return fmt::format("use 'tracepoint:{}'", event);
+  }
+  return {};
+}
+
 std::string replacement_hint(std::string_view function, const HasProbe& has_probe) {
   const Replacement* row = find_replacement(function);
-  if (!row) return {};
+  if (!row) return syscall_hint(function, has_probe);
   for (const Answer& answer : row->answers) {
     if (answer.probe.empty()) continue;
     size_t colon = answer.probe.find(':');

@@ -30,9 +30,9 @@ ToolAbout describe_generic(const GenericTool& tool) {
   for (const GenericOption& option : tool.options)
     about.options.push_back({.name = std::string(option.name),
                              .letter = option.letter,
-                             .value = option.takes == Takes::Number ? OptionValue::Number
+                             .value = !takes_value(option.takes)    ? OptionValue::Flag
                                       : option.takes == Takes::Text ? OptionValue::Text
-                                                                    : OptionValue::Flag,
+                                                                    : OptionValue::Number,
                              .word = std::string(option.word),
                              .doc = std::string(option.doc)});
   return about;
@@ -47,9 +47,9 @@ Result<Options> parse_generic_command(const GenericTool& tool, std::vector<std::
     size_t length = option ? 0 : own_length(word);
     std::vector<std::string>& to = length ? own : words;
     to.push_back(word);
-    bool takes_value = option && (option->takes == Takes::Number || option->takes == Takes::Text);
+    bool has_value = option && takes_value(option->takes);
     bool is_apart = word.starts_with("--") ? word.find('=') == word.npos : word.size() == 2;
-    bool has_more = length == 2 || (takes_value && is_apart);
+    bool has_more = length == 2 || (has_value && is_apart);
     if (has_more && i + 1 < behind.size()) to.push_back(behind[++i]);
   }
   Result<GenericLine> line = parse_generic_line(tool, words);

@@ -225,12 +225,14 @@ class Expressions::Rewriter {
     if (number && spec_.kind == SpecKind::Return)
       return error(start, "arguments are gone when a function returns",
                    fmt::format("keep it from the entry: $entry({})", word));
-    if (!number)
-      out_ += word;
-    else if (is_register_type(type))
-      out_ += fmt::format("arg{}", *number);
-    else
-      out_ += fmt::format("(({})arg{})", plain_type(type), *number);
+    std::string meaning = !number ? std::string(word)
+                          : is_register_type(type)
+                              ? fmt::format("arg{}", *number)
+                              : fmt::format("(({})arg{})", plain_type(type), *number);
+    constexpr std::string_view kUser = "@user";
+    bool is_user = number && text_.substr(at_).starts_with(kUser);
+    if (is_user) at_ += kUser.size();
+    out_ += is_user ? fmt::format("uptr({})", meaning) : meaning;
     return Done{};
   }
 

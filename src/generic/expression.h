@@ -5,6 +5,7 @@
 //   size                 a parameter of the signature   -> arg2
 //   sk->__sk_common      likewise, by its type          -> ((struct sock *)arg0)->__sk_common
 //   arg1, arg2 ...       arguments counted from one     -> arg0, arg1
+//   arg2@user            one that points to user memory -> uptr(arg1)
 //   $retval, retval      what the function returns      -> retval
 //   $latency             how long the function ran      -> nsecs - @start[tid]
 //   $entry(size)         an argument, kept from entry   -> @entry0[tid]

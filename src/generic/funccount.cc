@@ -15,7 +15,7 @@ constexpr GenericOption kOptions[] = {
     {'T', "timestamp", Takes::Nothing, "", "with the time before each report"},
     {'r', "regexp", Takes::Nothing, "",
      "the pattern is a regular expression; else '*' is any text"},
-    {0, "cpu", Takes::Number, "CPU", "only this CPU"},
+    {0, "cpu", Takes::Index, "CPU", "only this CPU"},
 };
 
 Result<GenericScript> write(const GenericLine& line) {

@@ -14,7 +14,9 @@
 
 namespace flowtap {
 
-enum class Takes : uint8_t { Nothing, Number, Text, Words };  // Words: all up to the next option
+// Number: from one on; Index: from zero on; Words: all up to the next option.
+enum class Takes : uint8_t { Nothing, Number, Index, Text, Words };
+inline bool takes_value(Takes takes) { return takes != Takes::Nothing && takes != Takes::Words; }
 
 struct GenericOption {
   char letter;            // 0 for none

@@ -82,6 +82,7 @@ TEST(ExpressionsOfBcc, become_those_of_scripts) {
       {entry, "sk->size", "((struct sock *)arg0)->size"},
       {entry, "arg1 + arg3", "arg0 + arg2"},
       {entry, "STRCMP(\"size\", arg1)", "(str(arg0) == \"size\")"},
+      {entry, "arg2@user", "uptr(arg1)"},
       {entry, "'a' + NULL", "97 + 0"},
       {entry, "$PID == 3 ? $COMM : \"x\"", "pid == 3 ? comm : \"x\""},
       {entry, "0x1f", "0x1f"},
@@ -107,6 +108,7 @@ TEST(GenericTools, write_scripts) {
     const char* part;
   } const cases[] = {
       {"funccount", {"tcp_*"}, "kprobe:tcp_* { @[func] = count(); }\n"},
+      {"funccount", {"--cpu=0", "f"}, "kprobe:f /cpu == 0/ {"},
       {"funccount", {"-i5", "t:block:*"}, "self:report:5 {\n  for"},
       {"funccount", {"u:libc:x"}, "plan functions {\nuprobe:libc:x { @[func] = count(); }\n}\n"},
       {"stackcount", {"-UP", "t:a:b"}, "tracepoint:a:b { @[comm, pid, ustack] = count(); }\n"},
@@ -155,6 +157,7 @@ TEST(GenericTools, refuse_what_they_cannot_read) {
       {"funccount", {"a", "b"}, "one pattern is expected, found 'b' too"},
       {"funccount", {"-i"}, "option '-i' of funccount needs a value"},
       {"funccount", {"-i", "x", "f"}, "-i takes a positive number, found 'x'"},
+      {"funccount", {"--cpu", "-1", "f"}, "--cpu takes a number, found '-1'"},
       {"funccount", {"-Q", "f"}, "funccount has no option '-Q'"},
       {"stackcount", {"-KU", "f"}, "-K and -U contradict each other"},
       {"argdist", {"p::f():int:a"}, "'p::f():int:a' stands behind neither -H nor -C"},

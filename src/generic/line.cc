@@ -75,7 +75,7 @@ class LineParser {
       auto option = std::find_if(tool_.options.begin(), tool_.options.end(),
                                  [&](const GenericOption& o) { return o.letter == word[i]; });
       if (option == tool_.options.end()) return unknown(fmt::format("-{}", word[i]));
-      bool has_value = option->takes == Takes::Number || option->takes == Takes::Text;
+      bool has_value = takes_value(option->takes);
       std::optional<std::string> value;
       if (has_value && i + 1 < word.size()) value = word.substr(i + 1);
       if (Status status = take(*option, fmt::format("-{}", word[i]), value); !status.ok())
@@ -89,7 +89,7 @@ class LineParser {
               std::optional<std::string> value) {
     group_ = 0;
     std::string name(option.name);
-    bool has_value = option.takes == Takes::Number || option.takes == Takes::Text;
+    bool has_value = takes_value(option.takes);
     if (!has_value) {
       if (value) return Error{fmt::format("option '{}' of {} takes no value", shown, tool_.name)};
       if (option.takes == Takes::Words) group_ = option.letter;
@@ -99,10 +99,12 @@ class LineParser {
     if (!value && at_ == words_.size())
       return Error{fmt::format("option '{}' of {} needs a value", shown, tool_.name)};
     if (!value) value = words_[at_++];
-    if (option.takes == Takes::Number) {
+    if (option.takes != Takes::Text) {
+      bool is_index = option.takes == Takes::Index;
       std::optional<int64_t> number = parse_number(*value);
-      if (!number || *number < 1)
-        return Error{fmt::format("{} takes a positive number, found '{}'", shown, *value)};
+      if (!number || *number < (is_index ? 0 : 1))
+        return Error{fmt::format("{} takes a {}number, found '{}'", shown,
+                                 is_index ? "" : "positive ", *value)};
     }
     line_.values[name] = std::move(*value);
     return Done{};

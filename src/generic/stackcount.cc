@@ -24,7 +24,7 @@ constexpr GenericOption kOptions[] = {
     {'f', "folded", Takes::Nothing, "", "one line for each stack, as flame graphs are made from"},
     {'d', "delimited", Takes::Nothing, "",
      "with '-' between user and kernel frames of folded stacks"},
-    {0, "cpu", Takes::Number, "CPU", "only this CPU"},
+    {0, "cpu", Takes::Index, "CPU", "only this CPU"},
 };
 
 // Folded: name;user frames;kernel frames count. The key's parts are in the order of `keys`.

@@ -15,7 +15,7 @@ constexpr GenericOption kOptions[] = {
     {'p', "pid", Takes::Number, "PID", "only this process"},
     {'L', "tid", Takes::Number, "TID", "only this thread"},
     {'n', "name", Takes::Text, "NAME", "only processes whose name holds this"},
-    {0, "uid", Takes::Number, "UID", "only this user"},
+    {0, "uid", Takes::Index, "UID", "only this user"},
     {'M', "max-events", Takes::Number, "N", "end after so many lines"},
     {'t', "timestamp", Takes::Nothing, "", "with seconds since the start"},
     {'T', "time", Takes::Nothing, "", "with the time of day"},
@@ -207,7 +207,8 @@ const GenericTool kTrace = {
     .usage = "SPECIFICATION...",
     .description =
         "A specification is a probe, a filter in parentheses and a format with its values, each of "
-        "which may be left out: 'do_sys_openat2 \"%s\", arg2', 'r::vfs_read ($retval < 0) \"%d\", "
+        "which may be left out: 'do_sys_openat2 \"%s\", arg2@user', 'r::vfs_read ($retval < 0) "
+        "\"%d\", "
         "$retval', 't:block:block_rq_complete (args->error) \"%s %d\", args->rwbs, args->error'. "
         "Expressions are C, with the names of a signature, arg1, arg2... and $retval; %s reads the "
         "text at an address, %K and %U show the kernel's and the program's symbol there.\n\n"

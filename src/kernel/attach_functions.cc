@@ -36,7 +36,7 @@ bool is_return(const AttachPoint& point) {
 Error function_error(const AttachRequest& request, int code, const std::string& hint = "") {
   const std::string& name = request.point.function;
   std::string what = request.what();
-  bool is_refused = code == ENOENT || code == EINVAL || code == EBUSY;
+  bool is_refused = code == ENOENT || code == EINVAL || code == EBUSY || code == EADDRNOTAVAIL;
   std::string other = is_refused ? hint_for_function(name) : "";
   std::string neighbour =
       other.empty() ? "trace a function that it calls, or that calls it" : other;
@@ -48,9 +48,12 @@ Error function_error(const AttachRequest& request, int code, const std::string& 
     case EILSEQ:
       return {fmt::format("{}: no instruction of '{}' begins at this offset", what, name)};
     case EADDRNOTAVAIL:
-      return {
-          fmt::format("{}: several functions are called '{}'", what, name), 0,
-          fmt::format("'kprobe:*:{0}' takes them all, 'kprobe:module:{0}' that of a module", name)};
+      return {fmt::format("{}: several functions are called '{}'", what, name), 0,
+              !other.empty()
+                  ? other
+                  : fmt::format("'kprobe:*:{0}' takes them all, 'kprobe:module:{0}' that of "
+                                "a module",
+                                name)};
     case EINVAL:
       return {fmt::format("{}: the kernel forbids probes in '{}'", what, name), 0, neighbour};
     case EBUSY:

@@ -142,10 +142,8 @@ def stackcount_folds_stacks(root, flowtap):
 
 
 def stackcount_shows_kernel_stacks(root, flowtap):
-    if not features.has("syscall_stack"):
-        return Skipped(features.reason("syscall_stack"))
-    out = text_of(flowtap, "stackcount", "-K", EVENT)
-    return differing("calls", CALLS, sum(map(int, re.findall(r"^\]: (\d+)$", out, re.M))))
+    out = text_of(flowtap, "stackcount", "-K", "t:sched:sched_switch")
+    return differing("stacks", True, bool(re.search(r"^@\[\n(        \S+\+\d+\n)*?        __schedule\+\d+\n", out, re.M)))
 
 
 def trace_prints_a_line_for_each_call(root, flowtap):
@@ -215,5 +213,7 @@ def generic_tools_trace_kernel_functions(root, flowtap):
     problem += differing("slow calls", SLEEPS, len(mine))
     out = text_of(flowtap, "trace", f'r::{FUNCTION} "%d", $retval')
     problem += differing("trace", CALLS, len(re.findall(rf" {FUNCTION} 0$", out, re.M)))
+    out = text_of(flowtap, "trace", 'do_sys_openat2 (STRCMP("/etc/ld.so.cache", arg2@user)) "%s", arg2@user')
+    problem += differing("user memory", True, " do_sys_openat2   /etc/ld.so.cache\n" in out)
     folded = text_of(flowtap, "stackcount", "-Kf", FUNCTION).splitlines()
     return problem + differing("stacks", CALLS, sum(int(line.rsplit(" ", 1)[1]) for line in folded))
