@@ -57,6 +57,7 @@ FEATURES = {
     "btf": (lambda: Path("/sys/kernel/btf/vmlinux").exists(), "this kernel has no BTF"),
     "lockdown": (_is_locked_down, "this kernel is not locked down for confidentiality"),
     "kprobe": (_kprobes, "this kernel has no kprobes"),
+    "no_kprobe": (lambda: not _kprobes(), "this kernel has kprobes"),
     "kfunc": (lambda: _kernel_is_at_least(6, 12), "kfuncs in tracepoints need Linux 6.12"),
     "kprobe_multi": (lambda: _probe_type("kprobe.multi"), "this kernel has no kprobe.multi"),
     "fentry": (lambda: _probe_type("fentry"), "this kernel does not permit fentry"),

@@ -20,7 +20,8 @@ MAY_INCLUDE = {
     "output": ["types"],
     "runtime": ["kernel", "output"],
     "plot": ["output"],
-    "cli": ["runtime", "lower", "codegen", "plot"],
+    "generic": ["base"],
+    "cli": ["runtime", "lower", "codegen", "plot", "generic"],
 }
 
 FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX)\b")

@@ -8,6 +8,8 @@
 
 #include "builtins/builtins.h"
 #include "builtins/probes.h"
+#include "builtins/replacements.h"
+#include "cli/generic_command.h"
 #include "cli/tool_text.h"
 #include "types/table.h"
 
@@ -124,6 +126,23 @@ std::string events_table(std::string_view title, std::span<const PerfEventName> 
   return out;
 }
 
+// What is known about kernel functions that old scripts trace.
+std::string replacements_table() {
+  std::string out =
+      "\n## Kernel functions and what to use today\n\n"
+      "Functions come and go with the kernel. For these flowtap knows what answers the same "
+      "question: it says so when one cannot be traced,\n"
+      "and warns of those that can be and see little. The first that the machine has is told.\n\n"
+      "| function | what became of it | use |\n|---|---|---|\n";
+  for (const Replacement& row : all_replacements()) {
+    std::string answers;
+    for (const Answer& answer : row.answers)
+      if (!answer.probe.empty()) append_word(answers, fmt::format("`{}`", answer.probe));
+    out += fmt::format("| `{}` | {} | {} |\n", row.function, row.fate, answers);
+  }
+  return out;
+}
+
 std::string probes_page() {
   std::string out =
       "# Probes\n\n"
@@ -137,7 +156,7 @@ std::string probes_page() {
                        markdown_cell(row.forms), markdown_cell(row.doc), context_of(row),
                        effect_of_pid(row));
   return out + events_table("Software events", software_events()) +
-         events_table("Hardware events", hardware_events());
+         events_table("Hardware events", hardware_events()) + replacements_table();
 }
 
 }  // namespace
@@ -149,6 +168,8 @@ Result<std::string> write_docs(const std::string& subject, const std::string& to
   if (subject == "man") {
     Result<std::optional<ToolFile>> file = find_tool(tool);
     if (!file.ok()) return file.error();
+    if (const GenericTool* generic = *file ? nullptr : find_generic_tool(tool))
+      return tool_man_page(describe_generic(*generic));
     if (!*file) return Error{fmt::format("there is no tool '{}'", tool)};
     Result<ToolAbout> about = describe_tool(**file);
     if (!about.ok()) return about.error();

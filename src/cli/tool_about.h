@@ -54,6 +54,7 @@ struct ToolOption {
 
 struct ToolAbout {
   std::string name;
+  std::string usage;  // what follows the options; empty when nothing does
   ToolHead head;
   std::vector<Table> tables;
   std::vector<ToolOption> options;

@@ -10,11 +10,12 @@
 #include <sys/vfs.h>
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <filesystem>
 
 #include "base/text.h"
+#include "cli/generic_command.h"
+#include "cli/own_options.h"
 #include "cli/script.h"
 #include "cli/tool_about.h"
 #include "cli/tool_text.h"
@@ -22,42 +23,6 @@
 namespace flowtap {
 
 namespace {
-
-// Options of flowtap that make sense with a tool.
-struct OwnOption {
-  std::string_view word;
-  bool has_value;
-};
-constexpr std::array<OwnOption, 18> kOwn = {{{"-f", true},
-                                             {"--max-keys", true},
-                                             {"--format", true},
-                                             {"-o", true},
-                                             {"--output", true},
-                                             {"-B", true},
-                                             {"-c", true},
-                                             {"--cmd", true},
-                                             {"-d", true},
-                                             {"--plan", true},
-                                             {"--no-feature", true},
-                                             {"-v", false},
-                                             {"-q", false},
-                                             {"-k", false},
-                                             {"--stats", false},
-                                             {"--dry-run", false},
-                                             {"--no-warnings", false},
-                                             {"--verbose", false}}};
-
-// How many words an option of flowtap itself takes, 2 when its value stands apart; 0 for any other
-// word.
-size_t own_length(std::string_view word) {
-  std::string_view bare = word.substr(0, word.find('='));
-  for (const OwnOption& own : kOwn) {
-    if (word == own.word) return own.has_value ? 2 : 1;
-    bool is_letter = !own.word.starts_with("--");
-    if (own.has_value && (is_letter ? word.starts_with(own.word) : bare == own.word)) return 1;
-  }
-  return 0;
-}
 
 Options say(std::string text) {
   Options options;
@@ -69,6 +34,7 @@ Options say(std::string text) {
 Error no_such_tool(const std::string& name) {
   std::vector<std::string> names;
   for (const ToolFile& tool : all_tools()) names.push_back(tool.name);
+  for (const GenericTool* tool : generic_tools()) names.emplace_back(tool->name);
   std::optional<std::string> near = nearest(name, names);
   return Error{fmt::format("there is no tool '{}'", name), 0,
                near ? fmt::format("did you mean '{}'?", *near) : "flowtap tools lists them all"};
@@ -328,6 +294,31 @@ Result<Options> with_tool(Options options) {
 
 }  // namespace
 
+// flowtap help|source|check funccount ..., flowtap funccount ...; nothing when it is about no
+// generic tool. A tool of the user may have the name of one.
+static std::optional<Result<Options>> parse_generic(const std::vector<std::string>& words,
+                                                    size_t at) {
+  bool is_question = words[at] == "help" || words[at] == "source" || words[at] == "check";
+  std::string verb = is_question ? words[at] : "";
+  size_t name_at = is_question ? at + 1 : at;
+  if (name_at >= words.size()) return std::nullopt;
+  const GenericTool* tool = find_generic_tool(words[name_at]);
+  Result<std::optional<ToolFile>> own = find_tool(words[name_at]);
+  if (!tool || !own.ok() || *own) return std::nullopt;
+  if (verb == "help") return say(tool_help(describe_generic(*tool)));
+  auto from = words.begin() + static_cast<std::ptrdiff_t>(at);
+  std::vector<std::string> before(words.begin(), from);
+  std::vector<std::string> behind(from + (is_question ? 2 : 1), words.end());
+  bool asks_help = std::find(behind.begin(), behind.end(), "-h") != behind.end() ||
+                   std::find(behind.begin(), behind.end(), "--help") != behind.end();
+  if (asks_help) return say(tool_help(describe_generic(*tool)));
+  Result<Options> options = parse_generic_command(*tool, std::move(before), behind);
+  if (!options.ok()) return options;
+  if (verb == "source") return say(options->tool->text);
+  if (verb == "check") options->action = Options::Action::Check;
+  return options;
+}
+
 Result<Options> parse_command(int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   size_t at = 0;  // of the first word that is no option: -f json tcplife
@@ -337,6 +328,7 @@ Result<Options> parse_command(int argc, char** argv) {
   std::vector<std::string> rest(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
   if (first == "tools" && rest.empty()) return say(tools_list());
   if (first == "help" && rest.empty()) return say(help_text());
+  if (std::optional<Result<Options>> generic = parse_generic(words, at)) return std::move(*generic);
   if ((first == "help" || first == "source") && rest.size() == 1) {
     Result<ToolFile> tool = need_tool(rest[0]);
     if (!tool.ok()) return tool.error();

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/docs.h"
+#include "cli/generic_command.h"
 
 namespace flowtap {
 
@@ -19,6 +20,10 @@ std::string spelling(const ToolOption& option) {
   out += "--" + option.name;
   if (option.value != OptionValue::Flag) out += " " + option.word;
   return out;
+}
+
+std::string behind_options(const ToolAbout& tool) {
+  return tool.usage.empty() ? "" : " " + tool.usage;
 }
 
 std::string meaning(const ToolOption& option) {
@@ -90,14 +95,16 @@ Layers by_layer(bool only_carried) {
     if (Result<ToolAbout> about = describe_tool(file); about.ok())
       layers[about->head.layer.empty() ? "other" : about->head.layer].push_back(std::move(*about));
   }
+  for (const GenericTool* tool : generic_tools())
+    layers["generic"].push_back(describe_generic(*tool));
   return layers;
 }
 
 }  // namespace
 
 std::string tool_help(const ToolAbout& tool) {
-  std::string out = fmt::format("{} - {}\n\nusage: flowtap {} [options]\n", tool.name,
-                                tool.head.summary, tool.name);
+  std::string out = fmt::format("{} - {}\n\nusage: flowtap {} [options]{}\n", tool.name,
+                                tool.head.summary, tool.name, behind_options(tool));
   for (const std::string& paragraph : paragraphs(tool.head.description))
     out += "\n" + filled(paragraph, 80);
   out += "\noptions:\n" + two_columns(option_rows(tool));
@@ -148,9 +155,9 @@ std::string tool_man_page(const ToolAbout& tool) {
   std::string out = fmt::format(
       ".TH FLOWTAP\\-{} 1 \"\" \"flowtap {}\"\n.SH NAME\nflowtap\\-{} \\- {}\n.SH SYNOPSIS\n.B "
       "flowtap "
-      "{}\n[options]\n.SH DESCRIPTION\n",
+      "{}\n[options]{}\n.SH DESCRIPTION\n",
       to_upper(roff(tool.name)), FLOWTAP_VERSION, roff(tool.name), roff(tool.head.summary),
-      roff(tool.name));
+      roff(tool.name), roff(behind_options(tool)));
   for (const std::string& paragraph : paragraphs(tool.head.description))
     out += ".PP\n" + roff(filled(paragraph, 80));
   out += ".SH OPTIONS\n" + terms(option_rows(tool));
@@ -191,7 +198,10 @@ std::string tools_page() {
   }
   for (const auto& [layer, tools] : layers)
     for (const ToolAbout& tool : tools) {
-      out += fmt::format("\n## {}\n\n{}\n\n", tool.name, tool.head.description);
+      out += fmt::format("\n## {}\n\n", tool.name);
+      if (!tool.usage.empty())
+        out += fmt::format("`flowtap {} [options] {}`\n\n", tool.name, tool.usage);
+      out += tool.head.description + "\n\n";
       out += "| option | meaning |\n|---|---|\n";
       for (const Pair& row : option_rows(tool))
         out += fmt::format("| `{}` | {} |\n", markdown_cell(row.left), markdown_cell(row.right));

@@ -14,6 +14,7 @@
 
 #include "kernel/attach_kinds.h"
 #include "kernel/kprobe_multi.h"
+#include "kernel/replacement.h"
 #include "kernel/rights.h"
 #include "symbols/kallsyms.h"
 
@@ -35,10 +36,15 @@ bool is_return(const AttachPoint& point) {
 Error function_error(const AttachRequest& request, int code, const std::string& hint = "") {
   const std::string& name = request.point.function;
   std::string what = request.what();
+  bool is_refused = code == ENOENT || code == EINVAL || code == EBUSY;
+  std::string other = is_refused ? hint_for_function(name) : "";
+  std::string neighbour =
+      other.empty() ? "trace a function that it calls, or that calls it" : other;
   switch (code) {
     case ENOENT:
       return {fmt::format("{}: there is no kernel function '{}'", what, name), 0,
-              fmt::format("list those with a similar name: -l 'kprobe:*{}*'", name)};
+              other.empty() ? fmt::format("list those with a similar name: -l 'kprobe:*{}*'", name)
+                            : other};
     case EILSEQ:
       return {fmt::format("{}: no instruction of '{}' begins at this offset", what, name)};
     case EADDRNOTAVAIL:
@@ -46,11 +52,10 @@ Error function_error(const AttachRequest& request, int code, const std::string& 
           fmt::format("{}: several functions are called '{}'", what, name), 0,
           fmt::format("'kprobe:*:{0}' takes them all, 'kprobe:module:{0}' that of a module", name)};
     case EINVAL:
-      return {fmt::format("{}: the kernel forbids probes in '{}'", what, name), 0,
-              "trace a function that it calls, or that calls it"};
+      return {fmt::format("{}: the kernel forbids probes in '{}'", what, name), 0, neighbour};
     case EBUSY:
       return {fmt::format("{}: '{}' was built without what fentry needs", what, name), 0,
-              "trace a function that it calls, or that calls it"};
+              neighbour};
     case EPERM: return {what, code, permission_hint()};
     default: return {what, code, hint};
   }
@@ -59,7 +64,11 @@ Error function_error(const AttachRequest& request, int code, const std::string& 
 Result<Attachment> attach_by_event(const AttachRequest& request) {
   const AttachPoint& point = request.point;
   Result<uint32_t> type = perf_source_type("kprobe");
-  if (!type) return Error{request.what() + ": " + type.error().what, 0, type.error().hint};
+  if (!type) {
+    std::string other = hint_for_function(point.function);
+    return Error{request.what() + ": " + type.error().what, 0,
+                 other.empty() ? type.error().hint : other};
+  }
   perf_event_attr attr = new_perf_attr(*type, is_return(point) ? kPerfReturnProbe : 0);
   std::string name =
       is_in_module(point) ? fmt::format("{}:{}", point.target, point.function) : point.function;

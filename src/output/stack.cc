@@ -4,8 +4,7 @@
 //   <tab>ffffffff81f0536a vfs_read+25 (module)                  perf
 //   ffffffff81f0536a                                            raw
 //   135afc8c6d1b9e02356cce218bf0109c3687ad9f 0x2feb0            build id and offset in that file
-//   do_syscall_64;ksys_read;vfs_read                            folded: on one line, outermost
-//   first
+//   do_syscall_64;ksys_read;vfs_read                            folded: all frames in one line
 //
 // The value carries the pid because user addresses mean something only within a process.
 
@@ -39,8 +38,8 @@ struct StackPrinter {
   void name(const std::optional<Symbol>& symbol, uint64_t address) const;
   void bpftrace_frame(uint64_t address) const;
   void perf_frame(uint64_t address) const;
-  void build_id_frame(const BuildIdFrame& frame) const;
   void folded_frame(uint64_t address) const;
+  void build_id_frame(const BuildIdFrame& frame) const;
   void frame(Bytes bytes) const;
 };
 
@@ -68,16 +67,7 @@ void StackPrinter::perf_frame(uint64_t address) const {
   out.append(" (").append(module).append(")");
 }
 
-void StackPrinter::build_id_frame(const BuildIdFrame& frame) const {
-  if (frame.status == BuildIdStatus::Valid) {
-    for (std::byte byte : frame.build_id)
-      fmt::format_to(std::back_inserter(out), "{:02x}", std::to_integer<int>(byte));
-    out += ' ';
-  }
-  fmt::format_to(std::back_inserter(out), "{:#x}", frame.offset);
-}
-
-// Without offsets, so that all samples of a function are one.
+// Without the offset: a flame graph is about functions.
 void StackPrinter::folded_frame(uint64_t address) const {
   std::optional<Symbol> symbol = symbol_of(address);
   if (symbol && !symbol->name.empty())
@@ -86,6 +76,15 @@ void StackPrinter::folded_frame(uint64_t address) const {
     fmt::format_to(std::back_inserter(out), "[{}]", symbol->module);
   else
     out += "[unknown]";
+}
+
+void StackPrinter::build_id_frame(const BuildIdFrame& frame) const {
+  if (frame.status == BuildIdStatus::Valid) {
+    for (std::byte byte : frame.build_id)
+      fmt::format_to(std::back_inserter(out), "{:02x}", std::to_integer<int>(byte));
+    out += ' ';
+  }
+  fmt::format_to(std::back_inserter(out), "{:#x}", frame.offset);
 }
 
 void StackPrinter::frame(Bytes bytes) const {
@@ -109,9 +108,9 @@ void append_stack(std::string& out, const Type& type, Bytes bytes, const ValueCo
   uint32_t frames = std::min(load<uint32_t>(bytes), type->stack_limit);
   StackPrinter printer{out, type, context, indent, load<uint32_t>(bytes, kStackPid)};
   if (type->stack_mode == StackMode::Folded) {
-    for (uint32_t i = frames; i > 0; i--) {
-      printer.frame(bytes.subspan(kStackHeader + (i - 1) * frame_size, frame_size));
-      if (i > 1) out += ';';
+    for (uint32_t i = frames; i-- > 0;) {
+      printer.frame(bytes.subspan(kStackHeader + i * frame_size, frame_size));
+      if (i > 0) out += ';';
     }
     return;
   }

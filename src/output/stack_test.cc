@@ -51,6 +51,12 @@ TEST_F(StackTest, raw_mode) {
   EXPECT_EQ(stack(Kind::UStack, StackMode::Raw, user_), "\n1004\n5564cea32eb0\n");
 }
 
+TEST_F(StackTest, folded_mode_is_one_line_from_the_outermost_frame) {
+  EXPECT_EQ(stack(Kind::KStack, StackMode::Folded, kernel_), "[unknown];ext4_sync;vfs_read");
+  EXPECT_EQ(stack(Kind::UStack, StackMode::Folded, user_), "[unknown];main");
+  EXPECT_EQ(stack(Kind::KStack, StackMode::Folded, BytesOf().u32(0).u32(0)), "");
+}
+
 TEST_F(StackTest, build_id_mode) {
   BytesOf bytes = BytesOf().u32(2).u32(7);
   bytes.u32(1).text(
@@ -58,12 +64,6 @@ TEST_F(StackTest, build_id_mode) {
   bytes.u64(0x2feb0).u32(2).pad(20).u64(0x7f00).pad(32);
   EXPECT_EQ(stack(Kind::UStack, StackMode::BuildId, bytes),
             "\n135afc8c6d1b9e02356cce218bf0109c3687ad9f 0x2feb0\n0x7f00\n");
-}
-
-TEST_F(StackTest, folded_mode_is_part_of_a_line) {
-  EXPECT_EQ(stack(Kind::KStack, StackMode::Folded, kernel_), "[unknown];ext4_sync;vfs_read");
-  EXPECT_EQ(stack(Kind::UStack, StackMode::Folded, user_), "[unknown];main");
-  EXPECT_EQ(stack(Kind::KStack, StackMode::Folded, BytesOf().u32(0).u32(0)), "");
 }
 
 TEST_F(StackTest, no_frames_is_an_empty_line) {

@@ -412,6 +412,9 @@ class Expander {
                             : glob_match(function, candidate.name);
       if (!matches || std::find(seen.begin(), seen.end(), candidate.file_offset) != seen.end())
         continue;
+      // One place may have several names, of which a filter may want the last.
+      std::string name = fmt::format("{}:{}:{}", row.name, path, candidate.name);
+      if (has_glob(function) && options_.keeps_probe && !options_.keeps_probe(name)) continue;
       seen.push_back(candidate.file_offset);
       found = true;
       if (!check_offset(path, candidate, offset)) continue;

@@ -16,6 +16,7 @@
 #include "sema/checked.h"
 #include "sema/function_probe.h"
 #include "sema/infer.h"
+#include "sema/replacement.h"
 #include "sema/resolve.h"
 #include "sema/tables.h"
 
@@ -67,6 +68,7 @@ class Checker {
       for (const AttachPoint& point : points) has_any |= is_trial(point.kind);
       std::erase_if(points, [&](const AttachPoint& point) { return !is_wanted(point); });
       if (found == 0 && diagnostics_.all().size() == before) report_missing(spec);
+      if (found == 1) warn_of_path(spec, points);
       for (AttachPoint& point : points) {
         has_any = true;
         attach_points_++;
@@ -86,11 +88,27 @@ class Checker {
     return kind == ProbeKind::Test || kind == ProbeKind::Bench;
   }
 
-  // The filter of the command line leaves begin and end alone.
+  // The filter of the command line leaves begin, end and reports alone.
   bool is_wanted(const AttachPoint& point) const {
     if (is_trial(point.kind)) return options_.trials == point.kind;
-    bool is_special = point.kind == ProbeKind::Begin || point.kind == ProbeKind::End;
+    bool is_special = point.kind == ProbeKind::Begin || point.kind == ProbeKind::End ||
+                      point.kind == ProbeKind::Self;
     return is_special || !options_.keeps_probe || options_.keeps_probe(point.name);
+  }
+
+  // A probe that attaches and stays silent is worse than one that is refused.
+  void warn_of_path(const AttachSpec& spec, const std::vector<AttachPoint>& points) {
+    bool is_function = !points.empty() && probe_row(points[0].kind).has(kHasFunc) &&
+                       !probe_row(points[0].kind).has(kUserSpace);
+    if (!is_function || has_glob(spec.parts.back())) return;
+    bool can_attach = target_.has(Feature::Kprobes) || target_.has(Feature::Fentry);
+    std::string why = can_attach ? why_off_path(points[0].function, target_) : "";
+    if (why.empty()) return;
+    // Without the reason, which the message gives.
+    std::string hint = hint_for_function(points[0].function, target_);
+    size_t use = hint.find("use '");
+    diagnostics_.warning(spec.span, why)
+        .with_hint(use == std::string::npos ? hint : hint.substr(use));
   }
 
   void report_missing(const AttachSpec& spec) {
@@ -238,7 +256,11 @@ class Checker {
   bool describe_typed(Instance& instance, const AttachPoint& point,
                       const Result<FunctionSignature>& signature) {
     if (!signature.ok() && options_.allows_missing) return skip(point, signature.error());
-    if (!signature.ok()) return report(point, signature.error());
+    if (!signature.ok()) {
+      Error error = signature.error();
+      if (error.hint.empty()) error.hint = hint_for_function(point.function, target_);
+      return report(point, error);
+    }
     instance.parameters = signature->args;
     instance.args = args_type(signature->args);
     instance.result = signature->result;

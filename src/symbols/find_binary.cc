@@ -3,7 +3,7 @@
 //   with '/'        a path, or a pattern over paths
 //   lib*, *.so*     a library: in the process if there is one, then the linker's cache, then the
 //                   usual directories; a program in PATH otherwise
-//   other names     a program in PATH, a library otherwise
+//   other names     a program in PATH, a library otherwise: 'c' is libc unless there is a program c
 //
 // Under /proc/PID/root lies another process's file system. The kernel follows the absolute links
 // in it from *our* root, so links are followed here, by hand.
@@ -180,7 +180,9 @@ static std::vector<std::string> find_name(const std::string& root, std::string_v
   std::vector<std::string> found =
       library_first ? find_libraries(root, name, places) : find_programs(root, name, places);
   if (!found.empty()) return found;
-  return library_first ? find_programs(root, name, places) : find_libraries(root, name, places);
+  if (library_first) return find_programs(root, name, places);
+  found = find_libraries(root, name, places);
+  return found.empty() ? find_libraries(root, "lib" + std::string(name), places) : found;
 }
 
 // --- ways in --------------------------------------------------------------------------------

@@ -65,6 +65,7 @@ TEST_F(FindBinary, from_a_target_to_files) {
       {"libx.so", "/lib/libx.so.1 /lib/libx.so.2"},
       {"libx.so.2", "/lib/libx.so.2"},
       {"libxy", "/lib/libxy.so"},
+      {"xy", "/lib/libxy.so"},
       {"script", "'script' is neither a program in PATH nor a library"},
       {"libnone", "'libnone' is neither a program in PATH nor a library"},
       {"", "no binary is named"},

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import features
 from processes import Running, wait_for
-from shared import json_rows, run_load
+from shared import json_records, run_load
 
 MEGABYTE = 1 << 20
 
@@ -51,7 +51,7 @@ def output_during(flowtap, disk, steps, *arguments):
     running = Running(flowtap, *arguments, "-f", "json")
     done = run_load("disk", disk, *steps, inside=())
     out, err = running.stop()
-    return done, json_rows(out), err
+    return done, json_records(out), err
 
 
 def histograms(lines, name):

@@ -9,7 +9,7 @@ from pathlib import Path
 import features
 from disk_shared import histograms, load_module, loop_disk, output_during, raid_disk, scsi_disk
 from processes import Running, Skipped, wait_for
-from shared import differing, json_rows
+from shared import differing, json_records
 
 
 def mdflush_shows_every_flush(root, flowtap):
@@ -99,7 +99,7 @@ def nvmelatency_decodes_admin_commands_and_errors(root, flowtap):
     good = [admin_command(identify, 1) for _ in range(5)]
     bad = [admin_command(get_log_page, 0x03ff00ee) for _ in range(2)]  # there is no log of that number
     out, err = running.stop()
-    lines = json_rows(out)
+    lines = json_records(out)
     rows = [(row["device"], row["command"], int(row["status"], 16)) for row in lines if "retries" in row]
     return (differing("admin commands", {"nvme0,identify": 5, "nvme0,get_log_page": 2}, histograms(lines, "@admin_usecs"))
             + differing("errors", [("nvme0", "get_log_page", status & 0x7ff) for status in bad], rows)

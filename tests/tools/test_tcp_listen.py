@@ -63,31 +63,33 @@ class Backlog:
 
 def listeners_shown(out, done):
     rows = [row for row in json_rows(out) if row["pid"] == done["pid"]]
-    return sorted(([row[k] for k in ("laddr", "lport", "queue", "syns", "limit")] for row in rows)), sum(row["drops"] for row in rows)
+    return sorted([row[k] for k in ("laddr", "lport", "queue", "syns", "limit", "drops")] for row in rows)
 
 
 def listeners_told(done):
-    return sorted([f["address"], f["port"], f["queue"], f["syns"], f["limit"]] for f in done["listeners"])
+    return sorted([f["address"], f["port"], f["queue"], f["syns"], f["limit"], f["drops"]] for f in done["listeners"])
 
 
 def tcpsynbl_shows_queues_and_drops(root, flowtap):
-    """TCP_INFO of the listeners; /proc/net/tcp; TcpExt:ListenOverflows and ListenDrops"""
+    """TCP_INFO and SO_MEMINFO of the listeners; /proc/net/tcp; TcpExt:ListenOverflows and ListenDrops"""
     running = Running(flowtap, "tcpsynbl", "-f", "json")
     load = Backlog(7, 3, 5)
     done = load.fill()
     out, err = running.stop()
     load.end()
-    shown, drops = listeners_shown(out, done)
+    shown = listeners_shown(out, done)
     keys = {f"{f['port']},{f['limit']}": f["found"] for f in done["listeners"]}
     found_of = {name: {key: buckets for key, buckets in histograms_of(out, name).items() if key in keys} for name in ("@accept_queue", "@syn_queue")}
-    return (differing("listeners", listeners_told(done), shown) + differing("ListenDrops", done["counted"]["ListenDrops"], drops)
-            + differing("ListenOverflows", done["counted"]["ListenOverflows"], drops)
+    refused = sum(row[-1] for row in shown)
+    return (differing("listeners", listeners_told(done), shown)
+            # A slow machine may drop an answer that comes too late, which only the socket counts.
+            + differing("ListenDrops", True, 10 == done["counted"]["ListenDrops"] == done["counted"]["ListenOverflows"] <= refused)
             + differing("accept queues", {key: histogram(found["accept"]) for key, found in keys.items()}, found_of["@accept_queue"])
             + differing("SYN queues", {key: histogram(found["syn"]) for key, found in keys.items()}, found_of["@syn_queue"]) + err)
 
 
 def tcpsynbl_knows_older_listeners(root, flowtap):
-    """TCP_INFO of the listeners; TcpExt:ListenDrops"""
+    """TCP_INFO and SO_MEMINFO of the listeners"""
     problem = ""
     for options in ((), ("--plan", "events")):
         load = Backlog(3, 2, 4)
@@ -95,19 +97,16 @@ def tcpsynbl_knows_older_listeners(root, flowtap):
         done = load.fill()
         out, err = running.stop()
         load.end()
-        shown, drops = listeners_shown(out, done)
-        problem += differing(f"listeners {options}", listeners_told(done), shown)
-        problem += differing(f"ListenDrops {options}", done["counted"]["ListenDrops"], drops) + err
+        problem += differing(f"listeners {options}", listeners_told(done), listeners_shown(out, done)) + err
     return problem
 
 
 def tcpsynbl_shows_listeners_that_closed(root, flowtap):
-    """TcpExt:ListenDrops"""
+    """SO_MEMINFO of the listeners"""
     running = Running(flowtap, "tcpsynbl", "-f", "json", "-6")
     load = Backlog(5, 0, 6)
     done = load.fill()
     load.end()
     out, err = running.stop()
-    shown, drops = listeners_shown(out, done)
-    expected = [[f["address"], f["port"]] for f in done["listeners"] if ":" in f["address"]]
-    return differing("listeners", expected, [row[:2] for row in shown]) + differing("ListenDrops of IPv6", done["counted"]["ListenDrops"] // 2, drops) + err
+    expected = [[f["address"], f["port"], f["drops"]] for f in done["listeners"] if ":" in f["address"]]
+    return differing("listeners", expected, [[*row[:2], row[-1]] for row in listeners_shown(out, done)]) + err

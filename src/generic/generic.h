@@ -1,0 +1,68 @@
+#pragma once
+// The generic tools: they trace whatever function or event their command line names. Each turns
+// its command line, which is that of the BCC tool of its name, into a script.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace flowtap {
+
+enum class Takes : uint8_t { Nothing, Number, Text, Words };  // Words: all up to the next option
+
+struct GenericOption {
+  char letter;            // 0 for none
+  std::string_view name;  // --name
+  Takes takes;
+  std::string_view word;  // what stands for the value in help
+  std::string_view doc;
+};
+
+// A command line, taken apart.
+struct GenericLine {
+  struct Word {
+    char group;  // letter of the option with Takes::Words before it; 0 for none
+    std::string text;
+  };
+  std::string shown;                          // the whole of it, as a shell would take it
+  std::map<std::string, std::string> values;  // by name; empty for options that take nothing
+  std::vector<Word> words;
+
+  bool has(const std::string& name) const { return values.contains(name); }
+  std::string text(const std::string& name) const { return has(name) ? values.at(name) : ""; }
+  int64_t number(const std::string& name, int64_t fallback = 0) const;
+};
+
+struct GenericScript {
+  std::string text;
+  int64_t duration = 0;      // seconds; 0: until Ctrl-C
+  std::string probe_filter;  // regular expression that names of places must match
+};
+
+struct GenericTool {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view usage;  // what follows the options
+  std::string_view description;
+  std::string_view example;
+  std::string_view see_also;
+  std::span<const GenericOption> options;
+  Result<GenericScript> (*write)(const GenericLine& line);
+};
+
+std::span<const GenericTool* const> generic_tools();
+const GenericTool* find_generic_tool(std::string_view name);  // null when there is none
+
+// Words as they come from the shell, behind the name of the tool.
+Result<GenericLine> parse_generic_line(const GenericTool& tool,
+                                       const std::vector<std::string>& words);
+
+extern const GenericTool kFunccount, kStackcount, kArgdist, kTrace, kFunclatency, kFuncslower;
+
+}  // namespace flowtap
