@@ -154,15 +154,19 @@ def rxcpu_counts_packets_by_cpu(root, flowtap):
         for cpu in sorted(home)[:2]:
             os.sched_setaffinity(0, {cpu})
             with cable() as (here, there):
+                at_first = there.device("cable")[0]
                 running = Running(flowtap, "rxcpu", "-f", "json", "--netns", str(there.pid))
                 before = there.device("cable")[0]
                 send(here, "10.77.0.2", 120)
                 send(here, "fd77::2", 50, version=6)
                 received = there.device("cable")[0] - before
                 out, err = running.stop()
+                in_all = there.device("cable")[0] - at_first
             rows = [row for row in json_rows(out) if row["dev"] == "cable"]
-            problem += nearly(f"CPU {cpu}", received, sum(row["pkts"] for row in rows)) + err
-            problem += differing(f"CPU {cpu}: rows", [(cpu, 100, True)], [(r["cpu"], r["share"], received * 0.95 <= r["taken"] <= received) for r in rows])
+            problem += nearly(f"CPU {cpu}", received, sum(row["pkts"] for row in rows), most=in_all) + err
+            # The kernel may send a packet of its own from another CPU.
+            first = [(row["cpu"], row["share"] >= 98, 170 * 0.95 <= row["taken"] <= in_all) for row in rows[:1]]
+            problem += differing(f"CPU {cpu}: most packets", [(cpu, True, True)], first)
     finally:
         os.sched_setaffinity(0, home)
     return problem
