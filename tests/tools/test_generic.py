@@ -5,7 +5,7 @@ import sys
 
 import features
 from processes import Skipped
-from shared import LOADS, differing, flowtap_text, json_rows
+from shared import LOADS, differing, flowtap_text, json_records
 
 QUERIES, RESETS, SLEEPS = 13, 7, 3
 CALLS = QUERIES + RESETS
@@ -26,7 +26,7 @@ def objects_of(flowtap, *words):
     code, out, err = flowtap_text(flowtap, "-f", "json", "-c", LOAD, *words)
     if code != 0 or err:
         raise RuntimeError(f"{words}: exit code {code}\n{err}")
-    return json_rows(out)
+    return json_records(out)
 
 
 def summed(objects, kind, name):
