@@ -1,10 +1,12 @@
 """The tools: what every one must have, and what each shows beside an independent source. A test is a function of
 tests/tools/test_*.py that takes (root, flowtap) and gives what went wrong, or nothing."""
 
+import functools
 import importlib
 import inspect
 import json
 import os
+import subprocess
 import sys
 import traceback
 from pathlib import Path
@@ -23,12 +25,27 @@ def test_functions():
                 yield f"{name} ({path.relative_to(TESTS.parent.parent)})", function
 
 
+def tool_of(root, function):
+    """The first word of the name of a test, or the first two: qdisc_fq_... is about qdisc-fq."""
+    words = function.__name__.split("_")
+    names = ("-".join(words[:2]), words[0])
+    return next((name for name in names if (root / "tools" / f"{name}.bt").exists()), "")
+
+
+@functools.cache
+def plan_of(root, tool):
+    """The plan that this kernel takes; nothing when there is none."""
+    done = subprocess.run([root / "build" / "flowtap", "check", "-f", "json", tool], capture_output=True, text=True)
+    plans = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return next((plan["name"] for plan in plans if plan["works"]), "")
+
+
 def tell(root, function, verdict):
-    """For tests/guest/tool_matrix: the tool a test is about is the first word of its name, what it compares with its docstring."""
-    tool = function.__name__.split("_")[0]
-    if "TOOL_RESULTS" in os.environ and (root / "tools" / f"{tool}.bt").exists():
-        result = {"tool": tool, "test": function.__name__, "truth": function.__doc__ or "", "verdict": verdict}
-        print(os.environ["TOOL_RESULTS"] + json.dumps(result), flush=True)
+    """For tests/guest/tool_matrix. What a test compares with is its docstring."""
+    tool = tool_of(root, function)
+    if tool and "TOOL_RESULTS" in os.environ:
+        result = {"tool": tool, "plan": plan_of(root, tool), "test": function.__name__, "truth": function.__doc__ or "", "verdict": verdict}
+        print("RESULT " + json.dumps(result), flush=True)
 
 
 def run(root, results):
