@@ -242,6 +242,21 @@ def missed_returns_of_a_wildcard_are_counted(flowtap):
     return count_sleepers(flowtap, "kretprobe:hrtimer_nanosleep,kretprobe:do_mkdirat")
 
 
+def the_tutorial_runs_by_itself(flowtap):
+    done = subprocess.run([flowtap, "tutorial"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120 * features.SLOWER)
+    lessons = re.split(r"^\d+\. ", done.stdout, flags=re.M)[1:]
+    problem = "" if done.returncode == 0 and len(lessons) == 12 else f"  {done.returncode}, {len(lessons)} lessons\n{done.stderr[-500:]}"
+    for number, lesson in enumerate(lessons, 1):
+        shown, _, said = lesson.partition("\n  flowtap ")
+        if not said.partition("\n")[2].strip():
+            problem += f"  lesson {number} showed nothing: {lesson}\n"
+    alone = subprocess.run([flowtap, "tutorial", "1"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=30 * features.SLOWER)
+    wrong = subprocess.run([flowtap, "tutorial", "13"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=30 * features.SLOWER)
+    if alone.stdout.count("has the process id") != 2 or wrong.returncode != 2:
+        problem += f"  one lesson alone: {alone.stdout}, a lesson that is none: {wrong.returncode} {wrong.stderr}\n"
+    return problem
+
+
 def every_function_of_a_name_is_attached(flowtap):
     """A name may stand for several functions; the kernel lists it once for each."""
     if not features.has("kprobe"):

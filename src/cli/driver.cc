@@ -23,6 +23,7 @@
 #include "cli/script.h"
 #include "cli/tool_command.h"
 #include "cli/trials.h"
+#include "cli/tutorial.h"
 #include "kernel/live_target.h"
 #include "output/csv_writer.h"
 #include "output/json_writer.h"
@@ -452,6 +453,7 @@ int drive(int argc, char** argv) {
     case Options::Action::Say: put(options->search); return 0;
     case Options::Action::Help: put(help_text()); return 0;
     case Options::Action::Version: put(fmt::format("flowtap v{}\n", FLOWTAP_VERSION)); return 0;
+    case Options::Action::Tutorial: return run_tutorial(options->parameters);
     case Options::Action::Info: put(describe_machine()); return 0;
     case Options::Action::List:
       // `-l FILE` lists the probes of a script when there is such a file.

@@ -271,6 +271,7 @@ usage: flowtap [options] SCRIPT [parameters] [-- --option=value ...]
        flowtap check [SCRIPT]     what this kernel permits, and which plan a script would use
        flowtap NAME [options]     run a ready tool; flowtap tools lists them
        flowtap help NAME          what a tool shows; flowtap source NAME prints its script
+       flowtap tutorial           twelve short lessons that run by themselves
 
   -e SCRIPT            the script's text; '-' as file name reads standard input
   -l [PATTERN]         list what can be traced; -lv adds the arguments

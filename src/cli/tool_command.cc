@@ -327,6 +327,12 @@ Result<Options> parse_command(int argc, char** argv) {
   const std::string first = words[at];
   std::vector<std::string> rest(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
   if (first == "tools" && rest.empty()) return say(tools_list());
+  if (first == "tutorial") {
+    Options options;
+    options.action = Options::Action::Tutorial;
+    options.parameters = std::move(rest);
+    return options;
+  }
   if (first == "help" && rest.empty()) return say(help_text());
   if (std::optional<Result<Options>> generic = parse_generic(words, at)) return std::move(*generic);
   if ((first == "help" || first == "source") && rest.size() == 1) {
