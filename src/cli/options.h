@@ -18,7 +18,17 @@ enum class Buffering { Line, Full, None };
 enum class Format { Text, Json, Csv };
 
 struct Options {
-  enum class Action { Run, List, Check, Help, Version, Info, Docs, Say, Tutorial } action = Action::Run;
+  enum class Action {
+    Run,
+    List,
+    Check,
+    Help,
+    Version,
+    Info,
+    Docs,
+    Say,
+    Tutorial
+  } action = Action::Run;
   std::optional<std::string> program;   // -e
   std::string script;                   // file name; "-" for standard input
   std::optional<ToolFile> tool;         // takes the place of the file
