@@ -23,7 +23,7 @@ class RowTest : public testing::Test {
 
   std::string cell(ColumnKind kind, const Type& type, const BytesOf& bytes, CellStyle style,
                    Type names = nullptr) {
-    Table table{"t", {make_column("X", kind, "", std::move(names))}};
+    Table table{.name = "t", .columns = {make_column("X", kind, "", std::move(names))}};
     std::vector<Field> fields = {{.name = "", .type = type, .offset = 0}};
     std::string out;
     append_cell(out, {table, fields, bytes}, 0, context_, style);
@@ -92,14 +92,14 @@ class TablesTest : public RowTest {
     writer.row({table_, fields_, record});
   }
 
-  Table table_{
-      "t",
-      {make_column("COMM", ColumnKind::Comm, "who"), make_column("LAT", ColumnKind::Us, "how long"),
-       make_column("SIZE", ColumnKind::Bytes, "how much")}};
+  Table table_{.name = "t",
+               .columns = {make_column("COMM", ColumnKind::Comm, "who"),
+                           make_column("LAT", ColumnKind::Us, "how long"),
+                           make_column("SIZE", ColumnKind::Bytes, "how much")}};
   std::vector<Field> fields_ = {{.name = "", .type = string_type(32), .offset = 8},
                                 {.name = "", .type = kUint64, .offset = 40},
                                 {.name = "", .type = kUint64, .offset = 48}};
-  Table other_{"u", {make_column("N", ColumnKind::Int, "a number")}};
+  Table other_{.name = "u", .columns = {make_column("N", ColumnKind::Int, "a number")}};
   std::vector<Field> other_fields_ = {{.name = "", .type = kUint64, .offset = 8}};
   Sink data_{-1}, diagnostics_{-1};
 };
@@ -149,8 +149,9 @@ TEST_F(TablesTest, csv_quotes_what_needs_it) {
 }
 
 TEST_F(TablesTest, a_stack_stands_below_its_row) {
-  Table table{
-      "s", {make_column("STACK", ColumnKind::Kstack, ""), make_column("N", ColumnKind::Int, "")}};
+  Table table{.name = "s",
+              .columns = {make_column("STACK", ColumnKind::Kstack, ""),
+                          make_column("N", ColumnKind::Int, "")}};
   Type stack = stack_type(Kind::KStack, StackMode::Bpftrace, 2, kStackHeader + 16);
   std::vector<Field> fields = {{.name = "", .type = stack, .offset = 0},
                                {.name = "", .type = kUint64, .offset = kStackHeader + 16}};
