@@ -174,7 +174,7 @@ TEST_F(SessionTest, a_second_signal_kills) {
 
 TEST_F(SessionTest, sigusr1_runs_self_probes_and_does_not_end_it) {
   add(Assembler("self").record(0, 0, 5).record(0, 2, 0).done().at(
-      {.kind = ProbeKind::Self, .name = "self:signal:SIGUSR1"}));
+      {.kind = ProbeKind::Self, .name = "self:signal:SIGUSR1", .target = "signal"}));
   Watched writer(out_, diagnostics_, context_, [] { ::kill(::getpid(), SIGUSR1); });
   ASSERT_TRUE(run(parts(writer), {.print_maps_on_exit = false}));
   EXPECT_EQ(out_.buffer(), "a 5\n\n\n");
