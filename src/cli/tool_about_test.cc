@@ -69,6 +69,7 @@ TEST(ToolAbout, options_are_those_of_getopt_and_of_the_frame) {
       "--errors  [] only what failed",
       "--name TEXT [x] ",
       "-p --pid PID [] only this process (frame)",
+      "--follow  [] with -p: its children and theirs too (frame)",
       "--comm NAME [] only processes of this name (frame)",
       "--cgroup PATH [] only processes of this cgroup (frame)",
       "--duration SECONDS [] end after so many seconds (frame)",
