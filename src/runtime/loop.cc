@@ -180,14 +180,24 @@ int Session::State::milliseconds_to_wait() const {
                                      : static_cast<int>(std::min<int64_t>(wait.count(), INT_MAX));
 }
 
+// Not when a process has to be looked at while it lives, nor where the room is small.
+bool Session::State::may_rest() const {
+  if (!ring) return false;
+  const std::vector<Event>& events = parts.image.events;
+  bool is_in_haste = std::any_of(events.begin(), events.end(), [](const Event& event) {
+    return event.kind == EventKind::Process;
+  });
+  size_t map = static_cast<size_t>(parts.image.ringbuf);
+  return !is_in_haste && parts.image.maps[map].max_entries >= kRoomToRest;
+}
+
 Status Session::State::wait() {
   losses_read = Clock::now();
   start_clocks();
   Status started = start_iterators();
   if (!started) return started.error();
   if (waits_for_nothing() && !iterators) is_over = true;
-  bool may_rest =
-      ring && parts.image.maps[static_cast<size_t>(parts.image.ringbuf)].max_entries >= kRoomToRest;
+  bool rests_between = may_rest();
   int process_fd = options.child ? options.child->wait_fd() : process.get();
   while (!is_over) {
     bool has_more = false;
@@ -195,7 +205,7 @@ Status Session::State::wait() {
     Status taken = take_some(has_more);
     if (!taken) return taken.error();
     if (is_over) break;
-    bool rests = may_rest && ring->has_taken() && !has_more;
+    bool rests = rests_between && ring->has_taken() && !has_more;
     int timeout = has_more ? 0 : milliseconds_to_wait();
     if (rests && (timeout < 0 || timeout > kRest.count())) timeout = kRest.count();
     pollfd sources[] = {{.fd = ring && !rests ? ring->wait_fd() : -1, .events = POLLIN},

@@ -44,6 +44,7 @@ struct Session::State {
   Status look_at_clocks();
   void look_at_process();
   int milliseconds_to_wait() const;
+  bool may_rest() const;
   void unwatch(uint64_t address);
   uint64_t count_probes() const;
   bool waits_for_nothing() const;
