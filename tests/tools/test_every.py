@@ -54,7 +54,9 @@ def run_all(flowtap, tools, namespace, loads, options=(), is_stopped=False, **en
     finally:
         for name in environment:
             del os.environ[name]
-    for one in running.values():
+    for tool, one in running.items():
+        if one.process.poll() is not None:
+            raise RuntimeError(f"{tool} did not start: {one.process.stderr.read()}")
         if is_stopped:
             one.process.send_signal(signal.SIGSTOP)
     for load in loads:
@@ -62,7 +64,8 @@ def run_all(flowtap, tools, namespace, loads, options=(), is_stopped=False, **en
     records = {}
     for tool, one in running.items():
         one.process.send_signal(signal.SIGCONT)
-        records[tool] = json_records(one.stop()[0])
+        out, err = one.stop()
+        records[tool] = json_records(out) + [{"type": "stderr", "msg": err}] * bool(err)
     return records
 
 
@@ -89,7 +92,7 @@ def rows_are_what_the_tables_declare(root, flowtap):
             if strange:
                 problem += f"  {tool}: {strange[0]} is no row of {tables}\n"
             if tool in EXACT and not rows_of(records):
-                problem += f"  {tool} showed nothing\n"
+                problem += f"  {tool} showed nothing: {records}\n"
         return problem
 
 
