@@ -48,6 +48,15 @@ def tell(root, function, verdict):
         print("RESULT " + json.dumps(result), flush=True)
 
 
+def attempt(root, flowtap, function):
+    try:
+        return function(root, flowtap)
+    except Exception:  # one that broke must not hide the others
+        return traceback.format_exc()
+
+
+# Some machines run no BPF programs in softirqs that interrupt one of their own processes, and do not count what is missed then. A test that
+# fails is tried again there, and says so; in guests, where every event is seen, it is not.
 def run(root, results):
     flowtap = root / "build" / "flowtap"
     if not features.has("bpf"):
@@ -56,10 +65,12 @@ def run(root, results):
     for name, function in test_functions():
         if wanted not in name:
             continue
-        try:
-            problem = function(root, flowtap)
-        except Exception:  # one that broke must not hide the others
-            problem = traceback.format_exc()
+        problem = attempt(root, flowtap, function)
+        for _ in range(0 if features.IN_GUEST else 2):
+            if not problem or isinstance(problem, Skipped):
+                break
+            print(f"again: {name}\n{problem}", flush=True)
+            problem = attempt(root, flowtap, function)
         if isinstance(problem, Skipped):
             results.add(name, skipped=problem.reason)
             tell(root, function, "skipped")
