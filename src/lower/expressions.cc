@@ -169,9 +169,14 @@ ir::Compare Lowering::comparison(const Binary& node) const {
 
 // A condition as a value: 1 or 0.
 Value Lowering::lower_as_bool(const Expr& expr) {
-  Reg result = b().new_reg();
-  int32_t yes = b().new_block(), no = b().new_block(), done = b().new_block();
+  int32_t yes = b().new_block(), no = b().new_block();
   lower_condition(expr, yes, no);
+  return one_or_zero(yes, no);
+}
+
+Value Lowering::one_or_zero(int32_t yes, int32_t no) {
+  Reg result = b().new_reg();
+  int32_t done = b().new_block();
   b().start(yes);
   b().assign(result, imm(1));
   b().jump(done);

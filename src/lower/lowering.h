@@ -97,6 +97,9 @@ class Lowering {
   Value lower_arithmetic(BinaryOp op, const Type& type, Operand left, Operand right);
   Operand lower_division(bool is_modulo, bool is_signed, Operand left, Operand right);
   Value lower_pointer_arithmetic(const Expr& expr, const Binary& node);
+  // A value of two blocks that are still empty: 1 in the first, 0 in the second. Goes on after
+  // them.
+  Value one_or_zero(int32_t yes, int32_t no);
   Value lower_as_bool(const Expr& expr);
   // `into`: the register for the result, when there is one already.
   Value lower_ternary(const Expr& expr, const Ternary& node, Reg into = ir::kNoReg);

@@ -288,8 +288,7 @@ void Lowering::lower_ntop(const std::vector<ExprPtr>& args, Address to) {
 Value Lowering::lower_in_prefix(const std::vector<ExprPtr>& args) {
   IpPrefix prefix = *parse_prefix(*info(*args[1]).text);
   Address address = lower(*args[0]).address;
-  Reg result = b().new_reg();
-  int32_t yes = b().new_block(), no = b().new_block(), done = b().new_block();
+  int32_t yes = b().new_block(), no = b().new_block();
   auto demand = [&](uint32_t word, uint32_t mask, uint32_t wanted) {
     if (!mask) return;
     Reg bits = b().load(address + kInetAddress + word * 4, 4);
@@ -313,14 +312,7 @@ Value Lowering::lower_in_prefix(const std::vector<ExprPtr>& args) {
     for (uint32_t i = 0; i < 4; i++) demand(i, prefix.mask[i], prefix.network[i]);
   }
   b().jump(yes);
-  b().start(yes);
-  b().assign(result, imm(1));
-  b().jump(done);
-  b().start(no);
-  b().assign(result, imm(0));
-  b().jump(done);
-  b().start(done);
-  return scalar(bool_type(), reg(result));
+  return one_or_zero(yes, no);
 }
 
 void Lowering::lower_macaddr(const Expr& arg, Address to) {
