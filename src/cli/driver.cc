@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/check.h"
 #include "cli/compile.h"
@@ -49,12 +50,6 @@ std::string error_text(const Error& error) {
 int report(const Error& error, int code) {
   fmt::print(stderr, "{}", error_text(error));
   return code;
-}
-
-uint64_t clock_ns(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
 // Set when flowtap runs in a container: process ids are then those of its namespace.

@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ctime>
+
+#include "output/time_format.h"
 
 namespace flowtap {
 
@@ -74,11 +75,8 @@ void Chart::time_axis() {
     svg_.line(x, panel_.top, x, bottom, kGrid);
     svg_.text(x, bottom + 16, Align::Middle, short_number(tick));
   }
-  char day[32];
-  time_t start = static_cast<time_t>(range_.first_ns / kSecond);
-  struct tm parts = {};
-  localtime_r(&start, &parts);
-  strftime(day, sizeof day, "%Y-%m-%d", &parts);
+  std::string day;
+  append_time(day, range_.first_ns, "%Y-%m-%d");
   svg_.text(panel_.left + panel_.width / 2, bottom + 34, Align::Middle,
             fmt::format("seconds from {} {}", day, clock_text(range_.first_ns)));
 }
@@ -112,11 +110,8 @@ std::string short_number(double value) {
 }
 
 std::string clock_text(uint64_t ns) {
-  time_t seconds = static_cast<time_t>(ns / kSecond);
-  struct tm parts = {};
-  localtime_r(&seconds, &parts);
-  char text[16];
-  strftime(text, sizeof text, "%H:%M:%S", &parts);
+  std::string text;
+  append_time(text, ns, "%H:%M:%S");
   return fmt::format("{}.{:03}", text, ns % kSecond / 1'000'000);
 }
 

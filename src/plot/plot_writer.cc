@@ -3,11 +3,11 @@
 #include "plot/plot_writer.h"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
 #include "output/decode.h"
 #include "output/number.h"
 #include "output/text.h"
@@ -19,12 +19,6 @@ namespace flowtap {
 static constexpr uint64_t kMostPoints = 200'000;
 // "No limit yet" of the kernel: a slow start threshold of 2^31 - 1 would flatten everything else.
 static constexpr uint64_t kUnlimited = 0x7fffffff;
-
-static uint64_t now_ns() {
-  timespec now;
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 static double scale_of(ColumnKind kind) {
   switch (kind) {
@@ -45,7 +39,7 @@ PlotWriter::PlotWriter(Writer& inner, PlotSpec spec, std::string title, const Va
     : inner_(inner),
       spec_(std::move(spec)),
       context_(context),
-      made_ns_(now_ns()),
+      made_ns_(clock_ns(CLOCK_REALTIME)),
       reported_ns_(made_ns_) {
   data_.title = std::move(title);
   data_.headings = spec_.values;
@@ -54,7 +48,7 @@ PlotWriter::PlotWriter(Writer& inner, PlotSpec spec, std::string title, const Va
 }
 
 void PlotWriter::attached_probes(uint64_t count) {
-  reported_ns_ = now_ns();
+  reported_ns_ = clock_ns(CLOCK_REALTIME);
   inner_.attached_probes(count);
 }
 
@@ -151,7 +145,7 @@ void PlotWriter::map(const MapContent& map) {
   if (!spec_.is_of_map() || map.name != spec_.values[0]) return;
   bool is_hist = is(map.value, Kind::Hist), is_lhist = is(map.value, Kind::Lhist);
   if (!is_hist && !is_lhist) return;
-  uint64_t now = now_ns();
+  uint64_t now = clock_ns(CLOCK_REALTIME);
   uint64_t from = std::exchange(reported_ns_, now);
   data_.first_ns = std::min(data_.first_ns, from);
   data_.last_ns = std::max(data_.last_ns, now);

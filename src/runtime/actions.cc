@@ -5,9 +5,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "kernel/map_reader.h"
 #include "output/decode.h"
@@ -28,12 +28,6 @@ int64_t int_argument(const Event& event, size_t number, Bytes record, int64_t ot
   if (number >= event.args.size()) return otherwise;
   const Field& arg = event.args[number];
   return load_int(field_bytes(arg, record), arg.type->size, arg.type->is_signed);
-}
-
-uint64_t now_ns() {
-  timespec now;
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
 Result<std::string> read_start(const std::string& path, uint64_t limit) {
@@ -122,7 +116,7 @@ void Actions::message(const Event& event, Bytes record) {
 
 void Actions::time(std::string_view format) {
   std::string text;
-  append_time(text, now_ns(), format);
+  append_time(text, clock_ns(CLOCK_REALTIME), format);
   in_.writer.time(text);
 }
 

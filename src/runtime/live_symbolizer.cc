@@ -9,17 +9,14 @@
 
 #include <limits>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "symbols/demangle.h"
 
 namespace flowtap {
 namespace {
 
-int64_t now_ns(clockid_t clock) {
-  timespec now = {};
-  ::clock_gettime(clock, &now);
-  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
-}
+int64_t now_ns(clockid_t clock) { return static_cast<int64_t>(clock_ns(clock)); }
 
 // The two clocks cannot be read at once. The reading between the closest pair is the best one.
 int64_t distance_to_realtime(clockid_t clock) {

@@ -1,0 +1,16 @@
+#pragma once
+// Clocks of the kernel as one number.
+
+#include <time.h>
+
+#include <cstdint>
+
+namespace flowtap {
+
+inline uint64_t clock_ns(clockid_t clock) {
+  timespec now;
+  ::clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+}  // namespace flowtap
