@@ -126,34 +126,30 @@ void Session::State::look_at_process() {
     options.look_at_process(*options.pid);
 }
 
-static bool is_report(const AttachPoint& point) {
-  return point.kind == ProbeKind::Self && point.target == "report";
+// The first of the probes that report; null when there is none.
+const AttachPoint* Session::State::report_point() const {
+  for (const Program& program : parts.image.programs)
+    for (const AttachPoint& point : program.attach)
+      if (point.kind == ProbeKind::Self && point.target == "report") return &point;
+  return nullptr;
 }
 
 void Session::State::start_clocks() {
   Clock::time_point now = Clock::now();
   if (options.duration.count()) last_moment = now + options.duration;
-  bool reports = false;
-  for (const Program& program : parts.image.programs)
-    for (const AttachPoint& point : program.attach) {
-      if (!is_report(point)) continue;
-      reports = true;
-      interval = std::chrono::nanoseconds(point.period);
-    }
+  const AttachPoint* point = report_point();
+  if (!point) return;
+  interval = std::chrono::nanoseconds(point->period);
   if (options.interval.count()) interval = options.interval;
-  if (reports && interval.count()) next_report = now + interval;
+  if (interval.count()) next_report = now + interval;
 }
 
 // What the script gathered, as it says itself.
 Status Session::State::report() {
-  for (const Program& program : parts.image.programs)
-    for (const AttachPoint& point : program.attach)
-      if (is_report(point)) {
-        if (options.has_times) actions->write_time();
-        Status ran = run_all(ProbeKind::Self, "report");
-        return ran ? drain() : ran;
-      }
-  return Done{};
+  if (!report_point()) return Done{};
+  if (options.has_times) actions->write_time();
+  Status ran = run_all(ProbeKind::Self, "report");
+  return ran ? drain() : ran;
 }
 
 Status Session::State::look_at_clocks() {

@@ -40,6 +40,7 @@ struct Session::State {
   void take_signals();
   void check_losses();
   Status report();
+  const AttachPoint* report_point() const;
   void start_clocks();
   Status look_at_clocks();
   void look_at_process();
