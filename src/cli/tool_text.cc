@@ -13,25 +13,6 @@
 
 namespace flowtap {
 
-namespace {
-
-std::string spelling(const ToolOption& option) {
-  std::string out = option.letter ? fmt::format("-{}, ", option.letter) : "";
-  out += "--" + option.name;
-  if (option.value != OptionValue::Flag) out += " " + option.word;
-  return out;
-}
-
-std::string behind_options(const ToolAbout& tool) {
-  return tool.usage.empty() ? "" : " " + tool.usage;
-}
-
-std::string meaning(const ToolOption& option) {
-  return option.fallback.empty() ? option.doc
-                                 : fmt::format("{} (default {})", option.doc, option.fallback);
-}
-
-// Words of a paragraph in lines of at most `width`.
 std::string filled(const std::string& text, size_t width) {
   std::string out;
   size_t column = 0;
@@ -48,6 +29,24 @@ std::string filled(const std::string& text, size_t width) {
     column += word.size();
   }
   return out + "\n";
+}
+
+namespace {
+
+std::string spelling(const ToolOption& option) {
+  std::string out = option.letter ? fmt::format("-{}, ", option.letter) : "";
+  out += "--" + option.name;
+  if (option.value != OptionValue::Flag) out += " " + option.word;
+  return out;
+}
+
+std::string behind_options(const ToolAbout& tool) {
+  return tool.usage.empty() ? "" : " " + tool.usage;
+}
+
+std::string meaning(const ToolOption& option) {
+  return option.fallback.empty() ? option.doc
+                                 : fmt::format("{} (default {})", option.doc, option.fallback);
 }
 
 std::vector<std::string> paragraphs(const std::string& text) {

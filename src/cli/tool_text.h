@@ -8,6 +8,9 @@
 
 namespace flowtap {
 
+// Words of a paragraph in lines of at most `width`, each with its newline.
+std::string filled(const std::string& text, size_t width);
+
 std::string tool_help(const ToolAbout& tool);
 std::string tool_man_page(const ToolAbout& tool);
 // `flowtap tools`: one line each, by layer.

@@ -11,6 +11,8 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "cli/tool_text.h"
+#include "generic/generic.h"
 
 extern char** environ;
 
@@ -93,24 +95,6 @@ const std::array<Lesson, 12>& lessons() {
   return kLessons;
 }
 
-std::string quoted(const std::string& word) {
-  bool is_plain = word.find_first_of(" *$\"{}()/;|&<>") == word.npos;
-  return is_plain ? word : "'" + word + "'";
-}
-
-// Lines of at most 80 characters.
-std::string filled(std::string_view text) {
-  std::string out;
-  size_t column = 0;
-  for (const std::string& word : split(std::string(text), ' ')) {
-    bool fits = column + 1 + word.size() <= 80;
-    out += column == 0 ? "" : fits ? " " : "\n";
-    column = fits && column ? column + 1 + word.size() : word.size();
-    out += word;
-  }
-  return out;
-}
-
 int run_lesson(const Lesson& lesson) {
   std::vector<char*> argv;
   std::string name = "flowtap";
@@ -141,9 +125,9 @@ int run_tutorial(const std::vector<std::string>& words) {
   for (int64_t i = first; i <= last; i++) {
     const Lesson& lesson = lessons()[static_cast<size_t>(i - 1)];
     std::string shown = "flowtap";
-    for (const std::string& word : lesson.command) shown += " " + quoted(word);
-    fmt::print("{}{}. {}\n\n{}\n\n  {}\n\n", i > first ? "\n" : "", i, lesson.title,
-               filled(lesson.text), shown);
+    for (const std::string& word : lesson.command) shown += " " + shell_word(word);
+    fmt::print("{}{}. {}\n\n{}\n  {}\n\n", i > first ? "\n" : "", i, lesson.title,
+               filled(std::string(lesson.text), 80), shown);
     std::fflush(stdout);
     if (int code = run_lesson(lesson); code != 0) return code;
     if (!waits || i == last) continue;

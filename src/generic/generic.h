@@ -65,6 +65,9 @@ const GenericTool* find_generic_tool(std::string_view name);  // null when there
 Result<GenericLine> parse_generic_line(const GenericTool& tool,
                                        const std::vector<std::string>& words);
 
+// In quotes where a shell needs them.
+std::string shell_word(const std::string& word);
+
 extern const GenericTool kFunccount, kStackcount, kArgdist, kTrace, kFunclatency, kFuncslower;
 
 }  // namespace flowtap

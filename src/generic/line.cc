@@ -26,15 +26,15 @@ int64_t GenericLine::number(const std::string& name, int64_t fallback) const {
   return has(name) ? parse_number(values.at(name)).value_or(fallback) : fallback;
 }
 
-namespace {
-
-std::string quoted(const std::string& word) {
+std::string shell_word(const std::string& word) {
   bool is_plain = !word.empty() && word.find_first_of(" *?()[]{}$&|;<>\"'\\#~`!\n") == word.npos;
   if (is_plain) return word;
   std::string out = "'";
   for (char c : word) out += c == '\'' ? "'\\''" : std::string(1, c);
   return out + "'";
 }
+
+namespace {
 
 class LineParser {
  public:
@@ -43,7 +43,7 @@ class LineParser {
 
   Result<GenericLine> parse() {
     line_.shown = fmt::format("flowtap {}", tool_.name);
-    for (const std::string& word : words_) line_.shown += " " + quoted(word);
+    for (const std::string& word : words_) line_.shown += " " + shell_word(word);
     while (at_ < words_.size()) {
       const std::string& word = words_[at_++];
       Status status = word.starts_with("--")                 ? take_long(word)
