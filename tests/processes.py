@@ -22,12 +22,16 @@ class Skipped:
     reason: str
 
 
-class Running:
-    """A flowtap that has attached its probes; `inside` is a command that starts it."""
+class NotPossible(Exception):
+    """What a test needs cannot be had here: it is skipped."""
 
-    def __init__(self, flowtap, *arguments, inside=()):
+
+class Running:
+    """A flowtap that has attached its probes; `inside` is a command that starts it, the rest goes to its environment."""
+
+    def __init__(self, flowtap, *arguments, inside=(), **environment):
         self.process = subprocess.Popen([*inside, flowtap, "-q", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True, env=dict(os.environ, **{READY: "1"}))
+                                        text=True, env=dict(os.environ, **{READY: "1"}, **environment))
         for line in self.process.stdout:
             if line.strip() == READY:
                 break

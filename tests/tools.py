@@ -12,7 +12,7 @@ import traceback
 from pathlib import Path
 
 import features
-from processes import Skipped
+from processes import NotPossible, Skipped
 
 TESTS = Path(__file__).resolve().parent / "tools"
 
@@ -51,6 +51,8 @@ def tell(root, function, verdict):
 def attempt(root, flowtap, function):
     try:
         return function(root, flowtap)
+    except NotPossible as reason:
+        return Skipped(str(reason))
     except Exception:  # one that broke must not hide the others
         return traceback.format_exc()
 

@@ -1,13 +1,11 @@
 """All tools side by side, under one load: what they write is what they declare, and what they lose they tell."""
 
-import json
-import os
 import re
 import signal
 import subprocess
 
-from processes import Running, Skipped
-from shared import differing, json_records, run_load, tool_names
+from processes import Running
+from shared import differing, json_records, named_namespace, run_load, tool_names
 
 UNITS = ("ns", "us", "ms", "sec", "bytes")
 LOADS = (("tcp", 4, 3, 2), ("socket", "connects"), ("socket", "accepts"), ("socket", "listens"), ("fd",), ("session",), ("udp", "talks"))
@@ -16,22 +14,6 @@ EXACT = ("soaccept", "soconnect", "solisten", "tcpaccept", "tcpbind", "tcpconnec
 AT_ONCE = 12  # tools side by side: more take long to detach in a guest
 # These remember sockets, and so may run out of room.
 REMEMBERING = ("solife", "tcplife", "tcpstates", "udplife")
-
-
-class Namespace:
-    """A network namespace with a name; `inside` is what starts a command in it."""
-
-    def __init__(self):
-        self.name = f"flowtap-every-{os.getpid()}"
-        self.is_made = subprocess.run(["ip", "netns", "add", self.name], capture_output=True).returncode == 0
-        self.inside = ["ip", "netns", "exec", self.name]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.is_made:
-            subprocess.run(["ip", "netns", "delete", self.name], check=True)
 
 
 def declared_keys(root, tool):
@@ -49,19 +31,14 @@ def declared_keys(root, tool):
 
 def run_all(flowtap, tools, namespace, loads, options=(), is_stopped=False, **environment):
     """{tool: its records}. The tools run together; stopped ones read nothing before the load is over."""
-    os.environ.update(environment)
-    try:
-        running = {tool: Running(flowtap, tool, "-f", "json", "--netns", namespace.name, *options) for tool in tools}
-    finally:
-        for name in environment:
-            del os.environ[name]
+    running = {tool: Running(flowtap, tool, "-f", "json", "--netns", namespace, *options, **environment) for tool in tools}
     for tool, one in running.items():
         if one.process.poll() is not None:
             raise RuntimeError(f"{tool} did not start: {one.process.stderr.read()}")
         if is_stopped:
             one.process.send_signal(signal.SIGSTOP)
     for load in loads:
-        run_load(*load, inside=namespace.inside)
+        run_load(*load, inside=["ip", "netns", "exec", namespace])
     records = {}
     for tool, one in running.items():
         one.process.send_signal(signal.SIGCONT)
@@ -83,9 +60,7 @@ def having(root, option):
 
 
 def rows_are_what_the_tables_declare(root, flowtap):
-    with Namespace() as namespace:
-        if not namespace.is_made:
-            return Skipped("no named network namespace can be made here")
+    with named_namespace() as namespace:
         problem, tools, found = "", having(root, "netns"), {}
         for first in range(0, len(tools), AT_ONCE):
             found.update(run_all(flowtap, tools[first:first + AT_ONCE], namespace, LOADS))
@@ -100,9 +75,7 @@ def rows_are_what_the_tables_declare(root, flowtap):
 
 
 def what_a_full_buffer_loses_is_told_exactly(root, flowtap):
-    with Namespace() as namespace:
-        if not namespace.is_made:
-            return Skipped("no named network namespace can be made here")
+    with named_namespace() as namespace:
         loads = [("tcp", 40, 30, 30), ("many", 120)]
         whole = run_all(flowtap, EXACT, namespace, loads)
         less = run_all(flowtap, EXACT, namespace, loads, is_stopped=True, FLOWTAP_PERF_RB_PAGES="1")
@@ -116,9 +89,7 @@ def what_a_full_buffer_loses_is_told_exactly(root, flowtap):
 
 
 def a_full_map_is_told(root, flowtap):
-    with Namespace() as namespace:
-        if not namespace.is_made:
-            return Skipped("no named network namespace can be made here")
+    with named_namespace() as namespace:
         problem = ""
         for tool, records in run_all(flowtap, REMEMBERING, namespace, [("many", 40)], ["--max-keys", "10"]).items():
             if not any("is full" in record.get("msg", "") for record in records):

@@ -89,11 +89,7 @@ MAKE = "import os, sys\nfor n in range(int(sys.argv[1])):\n  try: os.mkdir('/no/
 
 
 def mkdir_rows(flowtap, folder, *arguments):
-    os.environ["FLOWTAP_TOOLS"] = folder
-    try:
-        running = Running(flowtap, "mkdirs", "-f", "json", *arguments)
-    finally:
-        del os.environ["FLOWTAP_TOOLS"]
+    running = Running(flowtap, "mkdirs", "-f", "json", *arguments, FLOWTAP_TOOLS=folder)
     pids = []
     for count, mode in ((5, "700"), (3, "711")):
         process = subprocess.Popen([sys.executable, "-c", MAKE, str(count), mode])
@@ -171,11 +167,7 @@ def reports_come_at_intervals_and_at_the_end(root, flowtap):
             problem += differing(f"{arguments}", (0, reports, reports), (code, found, headings)) + err
         code, _, err = flowtap_text(flowtap, "mkdircount", "--count", "2", FLOWTAP_TOOLS=folder)
         problem += differing("--count alone", (2, "error: --count is a number of reports\nhint: say how often: --interval 1\n"), (code, err))
-        os.environ["FLOWTAP_TOOLS"] = folder
-        try:
-            running = Running(flowtap, "mkdircount", "-f", "json", "--top", "2", "--comm", Path(sys.executable).name)
-        finally:
-            del os.environ["FLOWTAP_TOOLS"]
+        running = Running(flowtap, "mkdircount", "-f", "json", "--top", "2", "--comm", Path(sys.executable).name, FLOWTAP_TOOLS=folder)
         counts = {}
         for count in (5, 11, 3):
             process = subprocess.Popen([sys.executable, "-c", MAKE, str(count), "700"])
@@ -206,11 +198,7 @@ def a_cgroup_is_chosen_by_its_directory(root, flowtap):
         with tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o755)
             Path(folder, "mkdircount.bt").write_text(REPORTING_TOOL)
-            os.environ["FLOWTAP_TOOLS"] = folder
-            try:
-                running = Running(flowtap, "mkdircount", "-f", "json", "--cgroup", str(group))
-            finally:
-                del os.environ["FLOWTAP_TOOLS"]
+            running = Running(flowtap, "mkdircount", "-f", "json", "--cgroup", str(group), FLOWTAP_TOOLS=folder)
             make = [sys.executable, "-c", MAKE]
             subprocess.run([*make, "4", "700"], check=True)
             subprocess.run(["sh", "-c", 'echo $$ > "$0/cgroup.procs"; exec "$@"', str(group), *make, "7", "700"], check=True)
@@ -256,11 +244,7 @@ def children_are_followed(root, flowtap):
         problem = ""
         for options, expected in (([], [2]), (["--follow"], [4, 3, 2])):
             family = subprocess.Popen([sys.executable, "-c", FAMILY], stdin=subprocess.PIPE, text=True)
-            os.environ["FLOWTAP_TOOLS"] = folder
-            try:
-                running = Running(flowtap, "mkdircount", "-f", "json", "-p", str(family.pid), *options)
-            finally:
-                del os.environ["FLOWTAP_TOOLS"]
+            running = Running(flowtap, "mkdircount", "-f", "json", "-p", str(family.pid), *options, FLOWTAP_TOOLS=folder)
             family.communicate("go\n")
             # Without --follow it ends with the process.
             out, err = running.stop() if options else running.process.communicate(timeout=30)

@@ -1,14 +1,13 @@
 """TCP connections as the tools show them, beside what the load did and what the kernel counted."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from processes import Running, Skipped
+from processes import Running
 from shared import differing, flowtap_text, named_namespace, rows_during, rows_of_load, run_load
 
 
@@ -118,10 +117,7 @@ def tcplife_leaves_out_what_was_short(root, flowtap):
 
 
 def a_network_namespace_is_chosen_by_name(root, flowtap):
-    name = f"flowtap-test-{os.getpid()}"
-    if subprocess.run(["ip", "netns", "add", name], capture_output=True).returncode != 0:
-        return Skipped("no named network namespace can be made here")
-    try:
+    with named_namespace() as name:
         problem = ""
         for tool, each in (("tcpconnect", 1), ("tcplife", 2), ("tcpstates", 12)):
             running = Running(flowtap, tool, "--netns", name, "-f", "json")
@@ -132,5 +128,3 @@ def a_network_namespace_is_chosen_by_name(root, flowtap):
             problem += differing(f"rows of {tool}", each * len(inside["connections"]), len(rows)) + err
         code, _, err = flowtap_text(flowtap, "tcplife", "--netns", "no-such-name")
         return problem + differing("exit code", 2, code)
-    finally:
-        subprocess.run(["ip", "netns", "delete", name], check=True)
