@@ -50,14 +50,19 @@ def json_rows(out):
     return [record for record in json_records(out) if "type" not in record]
 
 
+def missed_of(records):
+    """What flowtap itself says of events that the kernel missed, since one interrupted another."""
+    return [record for record in records if "missed" in str(record.get("msg"))]
+
+
 def run_all_beside(flowtap, commands, load):
-    """(what the load gives, the JSON of each command, everything on stderr). A run of which flowtap itself says that the kernel
-    missed events, since one interrupted another, proves nothing and is done again."""
+    """(what the load gives, the JSON of each command, everything on stderr). A run that missed
+    events proves nothing and is done again."""
     for _ in range(5):
         running = [Running(flowtap, *command, "-f", "json") for command in commands]
         done = load()
         outs, errs = zip(*[one.stop() for one in running])
-        missed = [record for out in outs for record in json_records(out) if "missed" in str(record.get("msg"))]
+        missed = [record for out in outs for record in missed_of(json_records(out))]
         if not missed:
             break
     return done, outs, "".join(errs) + "".join(f"  {record}\n" for record in missed)
