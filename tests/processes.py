@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import features
+import typed_reads
 
 READY = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
 
@@ -321,6 +322,10 @@ def watchpoint_on_kernel_memory_fires(flowtap):
         panic.write_text(panic.read_text())
     out, err = running.stop()
     return "" if "@: 3" in out else out + err
+
+
+def typed_reads_give_what_helpers_give(flowtap):
+    return "".join(typed_reads.problems_of(flowtap, name) for name in typed_reads.STRUCTS)
 
 
 def standard_input_is_a_script(flowtap):

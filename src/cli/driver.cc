@@ -169,6 +169,7 @@ class Driver {
       if (name == "kprobe") features.push_back(Feature::Kprobes);
       if (name == "fentry") features.push_back(Feature::Fentry);
       if (name == "kprobe_multi") features.push_back(Feature::KprobeMulti);
+      if (name == "direct_reads") features.push_back(Feature::DirectReads);
       if (name == "uprobe_multi") features.push_back(Feature::UprobeMulti);
     }
     return features;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "base/text.h"
@@ -30,14 +31,20 @@
 #include "symbols/x86_length.h"
 #include "target/btf_signatures.h"
 #include "target/tracefs_format.h"
+#include "types/btf_walk.h"
 
 namespace flowtap {
+
+// Makes a typed pointer of any number, since 6.2. It costs nothing: the kernel puts a move in its
+// place.
+static constexpr const char* kCast = "bpf_rdonly_cast";
 
 struct LiveTarget::State {
   LiveTypes types;
   std::string tracefs_directory;
   std::optional<Result<Tracefs>> tracefs;  // set once looked for
   std::optional<bool> has_fentry, has_stack_args, has_kernel_reads;
+  std::map<std::pair<int32_t, ProgramType>, bool> allowed;  // functions, to types of programs
   std::vector<Feature> without;
   std::optional<pid_t> pid;
   KernelSymbols symbols = KernelSymbols();
@@ -231,6 +238,7 @@ bool LiveTarget::has(Feature feature) const {
       return *state_->has_stack_args;
     case Feature::KprobeMulti: return has_kprobe_multi();
     case Feature::UprobeMulti: return has_uprobe_multi();
+    case Feature::DirectReads: return kfunc_id(kCast).has_value();
     case Feature::KernelReads:
       if (!state_->has_kernel_reads) state_->has_kernel_reads = can_read_kernel();
       return *state_->has_kernel_reads;
@@ -275,7 +283,23 @@ std::optional<int32_t> LiveTarget::kfunc_id(std::string_view name) const {
 
 bool LiveTarget::can_call_kfunc(std::string_view name, ProgramType type) const {
   std::optional<int32_t> id = kfunc_id(name);
-  return id && kernel_allows_kfunc(*id, type, *state_->types.vmlinux()->btf);
+  if (!id) return false;
+  auto [found, is_new] = state_->allowed.try_emplace({*id, type});
+  if (is_new) found->second = kernel_allows_kfunc(*id, type, *state_->types.vmlinux()->btf);
+  return found->second;
+}
+
+// Structs of modules are not known to the function that casts.
+std::optional<DirectRead> LiveTarget::direct_read(const Type& base, uint32_t offset, uint32_t size,
+                                                  ProgramType type) const {
+  bool is_of_kernel =
+      is(base, Kind::Struct) && base->definition >= 0 && BtfTypes::number_of(base) == 0;
+  if (!is_of_kernel || !has(Feature::DirectReads) || !can_call_kfunc(kCast, type))
+    return std::nullopt;
+  uint32_t id = BtfTypes::id_of(base);
+  Walk found = walk(*state_->types.vmlinux()->btf, id, offset, size);
+  if (found == Walk::Refused) return std::nullopt;
+  return DirectRead{*kfunc_id(kCast), id, found == Walk::Pointer};
 }
 
 std::optional<UserObject> LiveTarget::user_object(const std::string& path,

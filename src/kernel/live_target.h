@@ -51,6 +51,8 @@ class LiveTarget : public Target {
   bool has(Feature feature) const override;
   std::optional<int32_t> kfunc_id(std::string_view name) const override;
   bool can_call_kfunc(std::string_view name, ProgramType type) const override;
+  std::optional<DirectRead> direct_read(const Type& base, uint32_t offset, uint32_t size,
+                                        ProgramType type) const override;
 
   Result<std::vector<std::string>> binaries(std::string_view target) const override;
   Result<std::vector<UserFunction>> user_functions(const std::string& path) const override;

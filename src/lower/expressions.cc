@@ -436,12 +436,17 @@ Value Lowering::lower_cast(const Expr& expr, const Cast& node) {
 std::optional<Location> Lowering::location_of(const Expr& expr) {
   if (auto* n = std::get_if<Member>(&expr.node)) return member_location(expr, *n);
   if (auto* n = std::get_if<Index>(&expr.node)) return index_location(expr, *n);
-  if (auto* n = std::get_if<Unary>(&expr.node); n && n->op == UnaryOp::Dereference) {
-    Type pointer = type_of(*n->operand);
-    Reg base = b().in_reg(lower_scalar(*n->operand));
-    return Location{.type = type_of(expr), .space = pointer->space, .address = ir::at(base)};
-  }
+  if (auto* n = std::get_if<Unary>(&expr.node); n && n->op == UnaryOp::Dereference)
+    return pointed_at(*n->operand);
   return std::nullopt;
+}
+
+Location Lowering::pointed_at(const Expr& pointer) {
+  Type type = type_of(pointer);
+  return {.type = type->element,
+          .space = type->space,
+          .address = ir::at(b().in_reg(lower_scalar(pointer))),
+          .base = type->element};
 }
 
 // A struct, tuple or record by value: where it lies.
@@ -457,9 +462,7 @@ std::optional<Location> Lowering::member_location(const Expr& expr, const Member
   if (is(base, Kind::Pointer) && base->space == AddressSpace::Context) {  // ctx.field is args.field
     return args_location(expr, node);
   } else if (is(base, Kind::Pointer)) {
-    from = {.type = base->element,
-            .space = base->space,
-            .address = ir::at(b().in_reg(lower_scalar(*node.base)))};
+    from = pointed_at(*node.base);
     base = base->element;
   } else if (std::optional<Location> location = location_of(*node.base)) {
     from = *location;
@@ -488,9 +491,7 @@ std::optional<Location> Lowering::index_location(const Expr& expr, const Index& 
   Location from;
   uint32_t limit = 0;
   if (is(base, Kind::Pointer)) {
-    from = {.type = base->element,
-            .space = base->space,
-            .address = ir::at(b().in_reg(lower_scalar(*node.base)))};
+    from = pointed_at(*node.base);
   } else {
     std::optional<Location> location = location_of(*node.base);
     from = location ? *location : value_location(lower(*node.base));
@@ -525,6 +526,7 @@ std::optional<Location> Lowering::index_location(const Expr& expr, const Index& 
   Reg offset = b().alu(ir::Alu::Mul, index, imm(element));
   Reg start = b().address_of(from.address);
   from.address = ir::at(b().alu(ir::Alu::Add, reg(start), reg(offset)));
+  from.base = from.type;
   return from;
 }
 

@@ -25,7 +25,7 @@ struct Location {
   ir::Address address;  // base is a register
   uint8_t bit_offset = 0;
   uint8_t bit_size = 0;
-  bool is_typed = false;  // the verifier knows the pointer: it may be read without a helper
+  Type base = nullptr;  // the struct at `address` less its offset, where that is known
 };
 
 class Lowering {
@@ -117,6 +117,7 @@ class Lowering {
   std::optional<Location> location_of(const Expr& expr);
   std::optional<Location> member_location(const Expr& expr, const Member& node);
   std::optional<Location> index_location(const Expr& expr, const Index& node);
+  Location pointed_at(const Expr& pointer);
   Operand known_pointer(Operand value, const Type& type);
   Reg data_address(const Field& field);
   Type args_with_texts(const Expr& expr) const;
@@ -139,6 +140,7 @@ class Lowering {
   Address temp(uint32_t size);
   void check_read(Reg result, int64_t helper);
   int64_t read_helper(AddressSpace space, bool is_string) const;
+  std::optional<Operand> read_typed(const Location& from, uint32_t size);
   Location bytes_behind(const Expr& expr);
   Reg read_string(Address to, uint32_t size, Operand length, Operand from, AddressSpace space);
   void by_space(AddressSpace space, Operand address, const std::function<void(AddressSpace)>& read);

@@ -76,8 +76,25 @@ void Lowering::read_bytes(Address to, uint32_t size, const Location& from) {
   });
 }
 
-static bool can_load_directly(const Location& from) {
-  return from.space == AddressSpace::Bpf || from.space == AddressSpace::Context || from.is_typed;
+// Reads a field of a kernel struct through a typed pointer, where the kernel has such: a load
+// instead of a call. What cannot be read gives 0, as it does with a helper; only a helper can tell,
+// so it is used when failed reads are counted.
+std::optional<ir::Operand> Lowering::read_typed(const Location& from, uint32_t size) {
+  if (from.space != AddressSpace::Kernel || !from.base || from.address.offset < 0 ||
+      image_.options().warns)
+    return std::nullopt;
+  std::optional<DirectRead> direct = image_.target().direct_read(
+      from.base, static_cast<uint32_t>(from.address.offset), size, instance_.program);
+  if (!direct) return std::nullopt;
+  auto cast = [&](Operand address) {
+    return b().call(ir::kKfunc + direct->cast, {address, imm(direct->type)});
+  };
+  Reg base = cast(reg(from.address.base));
+  Reg value = b().load(ir::at(base, from.address.offset), size);
+  if (!direct->gives_pointer) return reg(value);
+  // The language counts with pointers as the verifier does not allow. A difference of two pointers
+  // is a number to it, and one of them may be null.
+  return reg(b().alu(ir::Alu::Sub, reg(value), reg(cast(imm(0)))));
 }
 
 ir::Operand Lowering::read_scalar(const Location& from) {
@@ -88,8 +105,10 @@ ir::Operand Lowering::read_scalar(const Location& from) {
     size = touched <= 1 ? 1 : touched <= 2 ? 2 : touched <= 4 ? 4 : 8;
   }
   Operand value;
-  if (can_load_directly(from)) {
+  if (from.space == AddressSpace::Bpf || from.space == AddressSpace::Context) {
     value = reg(b().load(from.address, size));
+  } else if (std::optional<Operand> typed = read_typed(from, size)) {
+    value = *typed;
   } else {
     Address cell = temp(8);
     read_bytes(cell, size, from);

@@ -33,6 +33,10 @@ class FileTarget : public Target {
   bool has(Feature feature) const override { return file_.features.contains(feature); }
   std::optional<int32_t> kfunc_id(std::string_view) const override { return std::nullopt; }
   bool can_call_kfunc(std::string_view, ProgramType) const override { return false; }
+  std::optional<DirectRead> direct_read(const Type&, uint32_t, uint32_t,
+                                        ProgramType) const override {
+    return std::nullopt;
+  }
   std::optional<UserObject> user_object(const std::string&, std::string_view) const override {
     return std::nullopt;
   }

@@ -49,9 +49,17 @@ enum class Feature : uint8_t {
   FentryStackArgs,  // of functions with more arguments than registers
   KprobeMulti,
   UprobeMulti,
+  DirectReads,     // typed kernel memory is read without a helper
   KernelReads,     // programs may read kernel memory; not under lockdown for confidentiality
   WriteUser,       // write_user()
   OverrideReturn,  // override()
+};
+
+// A pointer is cast to the struct of BTF id `type` by the function `cast`, and then read.
+struct DirectRead {
+  int32_t cast = 0;
+  uint32_t type = 0;
+  bool gives_pointer = false;  // the verifier knows what it points to
 };
 
 // A variable or function of a user binary.
@@ -100,6 +108,10 @@ class Target {
   // BTF id of a function that programs may call; nothing when there is none of that name.
   virtual std::optional<int32_t> kfunc_id(std::string_view name) const = 0;
   virtual bool can_call_kfunc(std::string_view name, ProgramType type) const = 0;
+  // How a program may read `size` bytes of a kernel struct without a helper; nothing when it may
+  // not.
+  virtual std::optional<DirectRead> direct_read(const Type& base, uint32_t offset, uint32_t size,
+                                                ProgramType type) const = 0;
 
   // --- user binaries
   // The files that a probe's target names: a path, a glob, a short library name or a program in

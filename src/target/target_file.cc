@@ -46,6 +46,7 @@ constexpr FeatureName kFeatures[] = {
     {"kprobe_multi", Feature::KprobeMulti},
     {"fentry_stack_args", Feature::FentryStackArgs},
     {"uprobe_multi", Feature::UprobeMulti},
+    {"direct_reads", Feature::DirectReads},
     {"kernel_reads", Feature::KernelReads},
     {"write_user", Feature::WriteUser},
     {"override_return", Feature::OverrideReturn},

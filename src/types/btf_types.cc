@@ -164,13 +164,17 @@ uint32_t BtfTypes::number_of(const Type& type) {
   return static_cast<uint32_t>(type->definition) >> kIdBits;
 }
 
+uint32_t BtfTypes::id_of(const Type& type) {
+  return static_cast<uint32_t>(type->definition) & ((1u << kIdBits) - 1);
+}
+
 Type BtfTypes::complete(const Type& type) const {
   if (type->kind != Kind::Struct || type->is_complete || type->definition < 0) return type;
   TypeData data = *type;
   data.is_complete = true;
   Place place;
   if (type->space != AddressSpace::None) place.space = type->space;
-  add_members(static_cast<uint32_t>(type->definition) & ((1u << kIdBits) - 1), place, data.fields);
+  add_members(id_of(type), place, data.fields);
   return std::make_shared<const TypeData>(std::move(data));
 }
 

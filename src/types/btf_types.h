@@ -31,6 +31,8 @@ class BtfTypes {
 
   // Which BtfTypes a struct's definition belongs to.
   static uint32_t number_of(const Type& type);
+  // Its id there.
+  static uint32_t id_of(const Type& type);
 
  private:
   struct Place;
