@@ -84,11 +84,13 @@ class Lowering {
   Address frame_cell(int cell);
   Reg load_cell(Address cell);  // a number
   Reg plus_unknown_zero(Operand value);
+  bool has_many_choices() const;
   Operand forgotten(const Type& type, Operand value);
 
   // --- expressions (expressions.cc) ---
   Value lower(const Expr& expr);
   Operand lower_scalar(const Expr& expr);
+  Operand lower_forgotten(const Expr& expr);
   void lower_into(const Expr& expr, Address to, const Type& type);
   void lower_type_info(const Type& about, Address to, const Type& record);
   Value lower_unary(const Expr& expr, const Unary& node);
@@ -262,6 +264,7 @@ class Lowering {
   static constexpr int kFirstCell = 2;  // after the context and the return flag
   int frame_cells_ = kFirstCell;
   bool in_callback_ = false;
+  bool forgets_ = false;  // the verifier shall know nothing of numbers
   int in_registers_ = 0;  // scalar variables that got a register
   int depth_ = 0;         // of operators whose left side waits for the right one
   std::map<int, Home> homes_;

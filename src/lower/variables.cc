@@ -44,11 +44,18 @@ ir::Reg Lowering::plus_unknown_zero(Operand value) {
 // stack then for true in every round: it would remove the way out of `while ($i < 3)` as dead code.
 ir::Reg Lowering::load_cell(Address cell) { return plus_unknown_zero(reg(b().load(cell, 8))); }
 
-// The verifier looks at a loop anew for all that it may know when it comes there. Where a program
-// has loops it had better know nothing of numbers, or a dozen choices in front of one are too much.
+// The verifier follows every way through a program for as long as it knows something that could
+// matter, and looks at a loop anew for all that it may know when it comes there. A dozen choices
+// are too much then: in programs that have many, or loops, it had better know nothing of numbers.
+bool Lowering::has_many_choices() const {
+  constexpr int kMany = 64;  // expressions
+  int found = 0;
+  for_each_expr(instance_.body, [&](const Expr&) { found++; });
+  return found > kMany;
+}
+
 ir::Operand Lowering::forgotten(const Type& type, Operand value) {
-  bool has_loops = instance_.functions > 1;
-  return has_loops && is_integer(type) ? reg(plus_unknown_zero(value)) : value;
+  return forgets_ && is_integer(type) ? reg(plus_unknown_zero(value)) : value;
 }
 
 void Lowering::store_variable(int variable, const Value& value) {
@@ -97,7 +104,7 @@ Value Lowering::load_variable(int variable) {
   if (home.cell >= 0) return scalar(type, reg(b().load(frame_cell(home.cell), 8)));
   if (home.slot >= 0) return scalar(type, reg(b().load(ir::in_slot(home.slot), 8)));
   // A copy: the variable may change before this value is used, as in `$x++ + $x`.
-  return scalar(type, forgotten(type, reg(b().move(reg(home.reg)))));
+  return scalar(type, reg(b().move(reg(home.reg))));
 }
 
 }  // namespace flowtap
