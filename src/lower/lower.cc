@@ -76,7 +76,7 @@ void Lowering::choose_home(int number) {
   else if (variable.is_captured)
     home.slot = b().new_slot(8, ir::Place::Scratch);
   else if (++in_registers_ > kMostInRegisters && can_move)
-    home.slot = b().new_slot(8);
+    home.is_in_memory = true;
 }
 
 void Lowering::zero_variables(int function) {

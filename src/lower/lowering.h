@@ -82,6 +82,7 @@ class Lowering {
   Value load_variable(int variable);
   Address variable_address(int variable);
   Address frame_cell(int cell);
+  void leave_homes(int function);
   Reg load_cell(Address cell);  // a number
   Reg plus_unknown_zero(Operand value);
   bool has_many_choices() const;
@@ -246,11 +247,12 @@ class Lowering {
   static Operand reg(Reg r) { return ir::reg_operand(r); }
 
   struct Home {
-    Reg reg = ir::kNoReg;     // scalars used in one function only
-    int32_t slot = -1;        // values in memory; scalars too, when there are very many
-    int cell = -1;            // captured scalars: word in the frame
-    int start_cell = -1;      // variables of range loops: word with the first index...
-    int32_t start_slot = -1;  // ...or a slot for it, when there are very many
+    Reg reg = ir::kNoReg;       // scalars used in one function only
+    int32_t slot = -1;          // values in memory
+    bool is_in_memory = false;  // scalars too, when there are very many
+    int cell = -1;              // captured scalars: word in the frame
+    int start_cell = -1;        // variables of range loops: word with the first index...
+    int32_t start_slot = -1;    // ...or a slot for it, when there are very many
   };
 
   ImageBuilder& image_;

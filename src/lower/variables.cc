@@ -26,6 +26,17 @@ ir::Address Lowering::variable_address(int variable) {
   return ir::in_slot(home.slot);
 }
 
+// The body of an unrolled loop is lowered anew for each time, as a function of its own: registers
+// and slots of the last one mean nothing there.
+void Lowering::leave_homes(int function) {
+  for (auto& [variable, home] : homes_) {
+    const VariableInfo& declared = image_.checked().variables[static_cast<size_t>(variable)];
+    if (declared.function != function || declared.is_captured) continue;
+    home.reg = ir::kNoReg;
+    home.slot = -1;
+  }
+}
+
 // The verifier runs a loop body again until nothing it knows changes. A counter it can follow
 // would change in every round: writing its last byte apart makes it forget the number.
 void Lowering::store_cell(int cell, Operand value, bool is_number) {
@@ -63,7 +74,8 @@ void Lowering::store_variable(int variable, const Value& value) {
   Home& home = homes_[variable];
   if (!is_scalar(type)) return store(value, variable_address(variable), type);
   if (home.cell >= 0) return store_cell(home.cell, value.operand, is_integer(type));
-  if (home.slot >= 0) return b().store(ir::in_slot(home.slot), 8, value.operand);
+  if (home.slot >= 0 || home.is_in_memory)
+    return b().store(variable_address(variable), 8, value.operand);
   if (home.reg == ir::kNoReg) home.reg = b().new_reg();
   b().assign(home.reg, forgotten(type, value.operand));
 }
@@ -102,7 +114,8 @@ Value Lowering::load_variable(int variable) {
   if (home.cell >= 0 && is_integer(type))
     return scalar(type, reg(load_cell(frame_cell(home.cell))));
   if (home.cell >= 0) return scalar(type, reg(b().load(frame_cell(home.cell), 8)));
-  if (home.slot >= 0) return scalar(type, reg(b().load(ir::in_slot(home.slot), 8)));
+  if (home.slot >= 0 || home.is_in_memory)
+    return scalar(type, reg(b().load(variable_address(variable), 8)));
   // A copy: the variable may change before this value is used, as in `$x++ + $x`.
   return scalar(type, reg(b().move(reg(home.reg))));
 }
