@@ -57,6 +57,12 @@ ir::Operand Lowering::lower_scalar(const Expr& expr) {
   return value.operand;
 }
 
+// For comparisons, of which the verifier shall not learn anything.
+ir::Operand Lowering::lower_forgotten(const Expr& expr) {
+  Operand value = lower_scalar(expr);
+  return value.is_imm() ? value : forgotten(type_of(expr), value);
+}
+
 // Builds a value directly where it is wanted, without a copy on the way.
 void Lowering::lower_into(const Expr& expr, Address to, const Type& type) {
   b().set_span(expr.span);
@@ -278,7 +284,7 @@ ir::Operand Lowering::lower_division(bool is_modulo, bool is_signed, Operand a, 
   }
   b().jump(done);
   b().start(done);
-  return reg(result);
+  return forgotten(int_type(8, is_signed), reg(result));
 }
 
 Value Lowering::lower_pointer_arithmetic(const Expr& expr, const Binary& node) {
@@ -352,7 +358,7 @@ Value Lowering::lower_ternary(const Expr& expr, const Ternary& node, Reg into) {
     b().assign(result, lower_scalar(*node.otherwise));
     b().jump(done);
     b().start(done);
-    return scalar(type_of(expr), reg(result));
+    return scalar(type_of(expr), forgotten(type_of(expr), reg(result)));
   }
   const Expr& then = node.then ? *node.then : *node.condition;
   return lower_choice(

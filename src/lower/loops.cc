@@ -33,10 +33,12 @@ int32_t Lowering::lower_callback(const Stmt& stmt, uint32_t params, uint32_t con
   for (uint32_t i = 0; i < params; i++) arguments.push_back(b().param(i));
   frame_base_ = arguments[context_param];
   in_callback_ = true;
-  zero_variables(instance_.loop_functions.at(&stmt));
+  int own = instance_.loop_functions.at(&stmt);
+  zero_variables(own);
   body(arguments);
   b().ret(imm(0));
   b().finish();
+  leave_homes(own);
   builder_ = std::move(outer);
   frame_base_ = outer_frame;
   in_callback_ = was_in_callback;

@@ -40,11 +40,12 @@ void Lowering::run() {
 // its stack:  | context | return flag | captured variables ... |
 void Lowering::start_program() {
   ctx_ = b().param(0);
+  forgets_ = instance_.functions > 1 || has_many_choices();
   for (size_t v = instance_.first_variable; v < instance_.end_variable; v++)
     choose_home(static_cast<int>(v));
   for (const auto& [stmt, variable] : instance_.declares)
     if (std::holds_alternative<ForRange>(stmt->node)) choose_start(variable);
-  if (instance_.functions > 1 || frame_cells_ > kFirstCell) {
+  if (forgets_ || frame_cells_ > kFirstCell) {
     frame_slot_ = b().new_slot(static_cast<uint32_t>(frame_cells_) * 8, ir::Place::Stack);
     b().store(ir::in_slot(frame_slot_), 8, reg(ctx_));
     for (int cell = 1; cell < frame_cells_; cell++)
@@ -75,7 +76,7 @@ void Lowering::choose_home(int number) {
   else if (variable.is_captured)
     home.slot = b().new_slot(8, ir::Place::Scratch);
   else if (++in_registers_ > kMostInRegisters && can_move)
-    home.slot = b().new_slot(8);
+    home.is_in_memory = true;
 }
 
 void Lowering::zero_variables(int function) {

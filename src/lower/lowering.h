@@ -82,13 +82,16 @@ class Lowering {
   Value load_variable(int variable);
   Address variable_address(int variable);
   Address frame_cell(int cell);
+  void leave_homes(int function);
   Reg load_cell(Address cell);  // a number
   Reg plus_unknown_zero(Operand value);
+  bool has_many_choices() const;
   Operand forgotten(const Type& type, Operand value);
 
   // --- expressions (expressions.cc) ---
   Value lower(const Expr& expr);
   Operand lower_scalar(const Expr& expr);
+  Operand lower_forgotten(const Expr& expr);
   void lower_into(const Expr& expr, Address to, const Type& type);
   void lower_type_info(const Type& about, Address to, const Type& record);
   Value lower_unary(const Expr& expr, const Unary& node);
@@ -246,11 +249,12 @@ class Lowering {
   static Operand reg(Reg r) { return ir::reg_operand(r); }
 
   struct Home {
-    Reg reg = ir::kNoReg;     // scalars used in one function only
-    int32_t slot = -1;        // values in memory; scalars too, when there are very many
-    int cell = -1;            // captured scalars: word in the frame
-    int start_cell = -1;      // variables of range loops: word with the first index...
-    int32_t start_slot = -1;  // ...or a slot for it, when there are very many
+    Reg reg = ir::kNoReg;       // scalars used in one function only
+    int32_t slot = -1;          // values in memory
+    bool is_in_memory = false;  // scalars too, when there are very many
+    int cell = -1;              // captured scalars: word in the frame
+    int start_cell = -1;        // variables of range loops: word with the first index...
+    int32_t start_slot = -1;    // ...or a slot for it, when there are very many
   };
 
   ImageBuilder& image_;
@@ -264,6 +268,7 @@ class Lowering {
   static constexpr int kFirstCell = 2;  // after the context and the return flag
   int frame_cells_ = kFirstCell;
   bool in_callback_ = false;
+  bool forgets_ = false;  // the verifier shall know nothing of numbers
   int in_registers_ = 0;  // scalar variables that got a register
   int depth_ = 0;         // of operators whose left side waits for the right one
   std::map<int, Home> homes_;

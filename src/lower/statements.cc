@@ -129,15 +129,15 @@ void Lowering::lower_condition(const Expr& condition, int32_t then, int32_t othe
     }
     bool compares = n->op >= BinaryOp::Equal && n->op <= BinaryOp::GreaterEqual;
     if (compares && is_scalar(type_of(*n->left)) && is_scalar(type_of(*n->right))) {
-      Operand left = lower_scalar(*n->left);
-      Operand right = lower_scalar(*n->right);
+      Operand left = lower_forgotten(*n->left);
+      Operand right = lower_forgotten(*n->right);
       return b().branch(comparison(*n), left, right, then, otherwise);
     }
   }
   if (auto* n = std::get_if<Unary>(&condition.node);
       n && n->op == UnaryOp::Not && !info(condition).value)
     return lower_condition(*n->operand, otherwise, then);
-  b().branch(ir::Compare::Ne, lower_scalar(condition), imm(0), then, otherwise);
+  b().branch(ir::Compare::Ne, lower_forgotten(condition), imm(0), then, otherwise);
 }
 
 }  // namespace flowtap

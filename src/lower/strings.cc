@@ -395,25 +395,26 @@ Value Lowering::lower_memcmp(const std::vector<ExprPtr>& args) {
   return scalar(int_type(8, true), reg(result));
 }
 
+// The second part is put where the first one ends, and the result takes as much of both as it has
+// room for: text that fills its room is known to be cut.
 void Lowering::lower_str_concat(const std::vector<ExprPtr>& args, Address to, const Type& type) {
   Value left = lower(*args[0]), right = lower(*args[1]);
-  zero(to, type->size);
-  uint32_t first = std::min(left.type->size, type->size);
-  Reg with_nul = b().call(BPF_FUNC_probe_read_kernel_str,
-                          {reg(b().address_of(to)), imm(first), reg(b().address_of(left.address))});
-  int32_t measured = b().new_block(), done = b().new_block();
+  uint32_t first = left.type->size, second = right.type->size;
+  Type whole = string_type(first + second);
+  Address both = temp(whole->size), measured = temp(first + 1);
+  store(left, both, whole);
+  Reg with_nul =
+      b().call(BPF_FUNC_probe_read_kernel_str,
+               {reg(b().address_of(measured)), imm(first + 1), reg(b().address_of(both))});
   Reg length = b().alu(ir::Alu::Sub, reg(with_nul), imm(1));
-  // The verifier must see that the second part fits behind the first: a first part that leaves
-  // less than all of its room is the end of the text.
-  uint32_t room = std::min(right.type->size, type->size);
-  b().branch(ir::Compare::Lt, reg(length), imm(std::min(first, type->size - room + 1)), measured,
-             done);
-  b().start(measured);
-  Reg rest = b().alu(ir::Alu::Add, reg(b().address_of(to)), reg(length));
-  b().call(BPF_FUNC_probe_read_kernel_str,
-           {reg(rest), imm(room), reg(b().address_of(right.address))});
+  int32_t append = b().new_block(), done = b().new_block();
+  b().branch(ir::Compare::Le, reg(length), imm(first), append, done);
+  b().start(append);
+  Reg end = b().alu(ir::Alu::Add, reg(b().address_of(both)), reg(length));
+  b().call(BPF_FUNC_probe_read_kernel, {reg(end), imm(second), reg(b().address_of(right.address))});
   b().jump(done);
   b().start(done);
+  store({whole, {}, both}, to, type);
 }
 
 // Tries every position of the haystack in a loop that the kernel runs. Both strings are copied to

@@ -26,6 +26,17 @@ ir::Address Lowering::variable_address(int variable) {
   return ir::in_slot(home.slot);
 }
 
+// The body of an unrolled loop is lowered anew for each time, as a function of its own: registers
+// and slots of the last one mean nothing there.
+void Lowering::leave_homes(int function) {
+  for (auto& [variable, home] : homes_) {
+    const VariableInfo& declared = image_.checked().variables[static_cast<size_t>(variable)];
+    if (declared.function != function || declared.is_captured) continue;
+    home.reg = ir::kNoReg;
+    home.slot = -1;
+  }
+}
+
 // The verifier runs a loop body again until nothing it knows changes. A counter it can follow
 // would change in every round: writing its last byte apart makes it forget the number.
 void Lowering::store_cell(int cell, Operand value, bool is_number) {
@@ -44,11 +55,18 @@ ir::Reg Lowering::plus_unknown_zero(Operand value) {
 // stack then for true in every round: it would remove the way out of `while ($i < 3)` as dead code.
 ir::Reg Lowering::load_cell(Address cell) { return plus_unknown_zero(reg(b().load(cell, 8))); }
 
-// The verifier looks at a loop anew for all that it may know when it comes there. Where a program
-// has loops it had better know nothing of numbers, or a dozen choices in front of one are too much.
+// The verifier follows every way through a program for as long as it knows something that could
+// matter, and looks at a loop anew for all that it may know when it comes there. A dozen choices
+// are too much then: in programs that have many, or loops, it had better know nothing of numbers.
+bool Lowering::has_many_choices() const {
+  constexpr int kMany = 64;  // expressions
+  int found = 0;
+  for_each_expr(instance_.body, [&](const Expr&) { found++; });
+  return found > kMany;
+}
+
 ir::Operand Lowering::forgotten(const Type& type, Operand value) {
-  bool has_loops = instance_.functions > 1;
-  return has_loops && is_integer(type) ? reg(plus_unknown_zero(value)) : value;
+  return forgets_ && is_integer(type) ? reg(plus_unknown_zero(value)) : value;
 }
 
 void Lowering::store_variable(int variable, const Value& value) {
@@ -56,7 +74,8 @@ void Lowering::store_variable(int variable, const Value& value) {
   Home& home = homes_[variable];
   if (!is_scalar(type)) return store(value, variable_address(variable), type);
   if (home.cell >= 0) return store_cell(home.cell, value.operand, is_integer(type));
-  if (home.slot >= 0) return b().store(ir::in_slot(home.slot), 8, value.operand);
+  if (home.slot >= 0 || home.is_in_memory)
+    return b().store(variable_address(variable), 8, value.operand);
   if (home.reg == ir::kNoReg) home.reg = b().new_reg();
   b().assign(home.reg, forgotten(type, value.operand));
 }
@@ -95,9 +114,10 @@ Value Lowering::load_variable(int variable) {
   if (home.cell >= 0 && is_integer(type))
     return scalar(type, reg(load_cell(frame_cell(home.cell))));
   if (home.cell >= 0) return scalar(type, reg(b().load(frame_cell(home.cell), 8)));
-  if (home.slot >= 0) return scalar(type, reg(b().load(ir::in_slot(home.slot), 8)));
+  if (home.slot >= 0 || home.is_in_memory)
+    return scalar(type, reg(b().load(variable_address(variable), 8)));
   // A copy: the variable may change before this value is used, as in `$x++ + $x`.
-  return scalar(type, forgotten(type, reg(b().move(reg(home.reg)))));
+  return scalar(type, reg(b().move(reg(home.reg))));
 }
 
 }  // namespace flowtap

@@ -79,8 +79,9 @@ void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& resu
     return;
   }
   if (const Field* field = find_field(base, node.name)) {
-    result.type = field->is_data_loc ? pointer_type(field->type, AddressSpace::Kernel)
-                                     : field_type(*field, space);
+    result.type = field->is_data_loc       ? pointer_type(field->type, AddressSpace::Kernel)
+                  : is(base, Kind::Struct) ? field_type(*field, space)
+                                           : field->type;
     return;
   }
   bool is_args = info(*node.base).builtin && info(*node.base).builtin->id == Fn::Args;

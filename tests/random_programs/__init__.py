@@ -1,0 +1,30 @@
+"""Random programs: what the kernel computes must be what Python computes.
+
+Every program is well typed by construction, so a refusal by the checker or by the kernel's verifier is a failure too.
+Expressions and statements are made together with a function that computes them, which knows the rules of the language and
+nothing of the compiler. Numbers come out of a map, which keeps the compiler from working out results itself.
+The seed is fixed; RANDOM_SEED and RANDOM_PROGRAMS in the environment try others.
+"""
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+
+import features
+
+from .runner import try_program
+
+PROGRAMS = 300
+
+
+def run(root, results):
+    first = int(os.environ.get("RANDOM_SEED", "1"))
+    count = int(os.environ.get("RANDOM_PROGRAMS", PROGRAMS))
+    check = partial(try_program, str(root / "build" / "flowtap"), slowness=features.SLOWER)
+    refusals = differences = 0
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for verdict in pool.map(check, range(first, first + count), chunksize=8):
+            results.add(f"random program {verdict.seed}", verdict.problem)
+            refusals += bool(verdict.problem) and verdict.is_refusal
+            differences += bool(verdict.problem) and not verdict.is_refusal
+    print(f"random: {count} programs, {refusals} refused, {differences} with a difference")

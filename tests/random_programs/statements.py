@@ -1,0 +1,293 @@
+"""Statements: each is a list of lines and a function that does to the state what the kernel should do.
+
+A statement function of the generator answers (lines, run).
+"""
+
+from .expression import Break, Continue, Expr
+from .formats import directive
+from .numbers import ARITHMETIC, arithmetic, cast, literal
+from .types import BOOL, INT64, UINT64, Array, Int, Text, Tuple, show
+
+
+def indented(lines):
+    return ["  " + line for line in lines]
+
+
+class Statements:
+    def block(self, depth, kinds=None):
+        """Some statements; variables they make are not used after them."""
+        known = list(self.variables)
+        parts = [self.statement(depth, kinds) for _ in range(self.random.randrange(1, 4))]
+        self.variables = known
+
+        def run(s):
+            for _, step in parts:
+                step(s)
+
+        return indented([line for lines, _ in parts for line in lines]), run
+
+    def statement(self, depth, kinds=None):
+        simple = [
+            (4, self.declare), (4, self.show_value), (2, self.show_formatted), (2, self.assign), (2, self.compound), (2, self.step),
+            (3, self.set_map), (3, self.aggregate), (1, self.remove), (1, self.look_up), (1, self.change_map), (1, self.point),
+            (1, self.call_macro),
+        ]  # fmt: skip
+        nested = [(3, self.branch), (2, self.range), (1, self.while_), (1, self.unroll), (1, self.each)]
+        return self.weighted(kinds or (simple + nested if depth > 0 else simple))(depth)
+
+    # --- printing -----------------------------------------------------------------------------------
+    def printable(self):
+        kinds = [
+            (6, lambda: self.number(4)), (3, lambda: self.condition(3)), (2, lambda: self.text(2)), (1, lambda: self.cut(self.text(2))),
+            (1, lambda: self.overfull(1)), (2, lambda: self.value_of(self.tuple_type(2), 2)), (1, lambda: self.enum_value(2)),
+            (1, lambda: self.value_of(self.record_type(1), 2)), (1, lambda: self.value_of(self.array_type(), 2)),
+            (1, lambda: self.map_value(self.pick([m for m in self.maps if m.keys]), 2)),
+        ]  # fmt: skip
+        return self.weighted(kinds)()
+
+    def show_value(self, depth):
+        e = self.printable()
+        if e.text.startswith("@s"):  # the whole map would be printed, with its name
+            return self.show_formatted(depth)
+        return [f"print({e.text});"], lambda s: s.output.append(show(e.type, e.value(s)))
+
+    def show_formatted(self, depth):
+        parts = [directive(self, self.printable()) for _ in range(self.random.randrange(1, 5))]
+        format = " ".join(f"[{text}]" for text, _, _ in parts)
+        line = f'printf("{format}\\n", {", ".join(e.text for _, e, _ in parts)});'
+        return [line], lambda s: s.output.append(" ".join(f"[{write(s)}]" for _, _, write in parts))
+
+    # --- variables ----------------------------------------------------------------------------------
+    def declare(self, depth):
+        e = self.value_of(self.any_type(), 2)
+        name = self.new_name("$x")
+        is_scalar = isinstance(e.type, Int) or e.type == BOOL
+        line = f"let {name}: {e.type.name} = {e.text};" if is_scalar and (e.type == UINT64 or self.chance(0.6)) else f"{name} = {e.text};"
+        if isinstance(e.type, Text):
+            line = f"let {name}: string[{e.type.room}] = {e.text};"
+        self.variables.append(Expr(e.type, name, lambda s: s.variables[name]))
+        return [line], lambda s: s.variables.__setitem__(name, e.value(s))
+
+    def assign(self, depth):
+        target = self.variable_of(lambda t: True)
+        if not target:
+            return self.declare(depth)
+        e = self.value_of(target.type, 2)
+        return [f"{target.text} = {e.text};"], lambda s: s.variables.__setitem__(target.text, e.value(s))
+
+    def wide_variable(self):
+        return self.variable_of(lambda t: t in (INT64, UINT64))
+
+    def compound(self, depth):
+        target = self.wide_variable()
+        if not target:
+            return self.declare(depth)
+        op, e = self.pick(list(ARITHMETIC)), self.number(2, may_be_literal=True)
+        if op in ("<<", ">>"):
+            e = self.small(64)
+        if op in ("/", "%") and e.is_literal:
+            e = literal(3)
+        type = target.type
+        change = lambda s: type.fit(ARITHMETIC[op](s.variables[target.text], type.fit(e.value(s))))
+        return [f"{target.text} {op}= {e.text};"], lambda s: s.variables.__setitem__(target.text, change(s))
+
+    def step(self, depth):
+        """`$x++` and its kin, with the value they have."""
+        target = self.wide_variable()
+        if not target:
+            return self.declare(depth)
+        sign, is_prefix = self.pick("+-"), self.chance(0.5)
+        text = sign * 2 + target.text if is_prefix else target.text + sign * 2
+
+        def run(s):
+            before = s.variables[target.text]
+            after = target.type.fit(before + (1 if sign == "+" else -1))
+            s.variables[target.text] = after
+            s.output.append(str(after if is_prefix else before))
+
+        return [f"print({text});"], run
+
+    # --- maps ---------------------------------------------------------------------------------------
+    def set_map(self, depth, map=None):
+        map = map or self.pick(self.maps)
+        text, key = self.place(map, depth)
+        e = self.value_of(map.type, depth + 1)
+        return [f"{text} = {e.text};"], lambda s: s.maps[map.name].__setitem__(key(s), e.value(s))
+
+    def change_map(self, depth):
+        found = [m for m in self.maps if m.type == INT64]
+        if not found:
+            return self.set_map(depth)
+        map, op = self.pick(found), self.pick("+-*&|^")
+        text, key = self.place(map)
+        e = self.number(2)
+
+        def run(s):
+            k, values = key(s), s.maps[map.name]
+            values[k] = map.type.fit(ARITHMETIC[op](values.get(k, 0), map.type.fit(e.value(s))))
+
+        return [f"{text} {op}= {e.text};"], run
+
+    def aggregate(self, depth, aggregation=None):
+        a = aggregation or self.pick(self.aggregations)
+        text, key = self.place(a, depth)
+        if a.kind == "count":
+            return [f"{text} = count();"], lambda s: s.maps[a.name].setdefault(key(s), []).append(1)
+        e = self.small(16) if a.kind in ("hist", "lhist") and self.chance(0.6) else self.number(2)
+        e = cast(Int(8, a.signed), e)
+        arguments = "".join(f", {n}" for n in a.extra)
+        return [f"{text} = {a.kind}({e.text}{arguments});"], lambda s: s.maps[a.name].setdefault(key(s), []).append(e.value(s))
+
+    def remove(self, depth):
+        found = [m for m in self.maps if m.keys]
+        if not found:
+            return self.show_value(depth)
+        map = self.pick(found)
+        text, key = self.place(map)
+        return [f"print(delete({text}));"], lambda s: s.output.append(show(BOOL, s.maps[map.name].pop(key(s), None) is not None))
+
+    def look_up(self, depth):
+        found = [m for m in self.maps if m.keys]
+        if not found:
+            return self.show_value(depth)
+        map, name = self.pick(found), self.new_name("$f")
+        text, key = self.keys_of(map.keys, 1, as_tuple=True)
+
+        def run(s):
+            value = s.maps[map.name].get(key(s))
+            if value is not None:
+                s.output.append(show(map.type, value))
+
+        return [f"if (find({map.name}, {text}, {name})) {{ print({name}); }}"], run
+
+    # --- pointers and macros ------------------------------------------------------------------------
+    def point(self, depth):
+        """Eight bytes read as a struct, through a pointer."""
+        bytes_, pointer, struct = self.new_name("$m"), self.new_name("$p"), self.struct
+        e = self.number_of(UINT64, 2)
+        name, type, _, _ = field = self.pick(struct.fields)
+        index = struct.fields.index(field)
+        lines = [f"{bytes_} = (uint8[8]){e.text}; {pointer} = (struct {struct.name} *)&{bytes_};",
+                 f"print({pointer}->{name}); print(*{pointer});"]  # fmt: skip
+
+        def run(s):
+            values = struct.read(e.value(s))
+            s.output += [str(values[index]), show(struct.type(), values)]
+
+        return lines, run
+
+    def call_macro(self, depth):
+        target = self.wide_variable()
+        if not target:
+            return self.declare(depth)
+        e = cast(target.type, self.number(2))
+        change = lambda s: target.type.fit(s.variables[target.text] + e.value(s))
+        return [f"add_to({target.text}, {e.text});"], lambda s: s.variables.__setitem__(target.text, change(s))
+
+    # --- control flow -------------------------------------------------------------------------------
+    def branch(self, depth):
+        tests = [self.condition(2) for _ in range(self.random.randrange(1, 3))]
+        blocks = [self.block(depth - 1) for _ in tests]
+        otherwise = self.block(depth - 1) if self.chance(0.6) else ([], lambda s: None)
+        lines = []
+        for word, test, (body, _) in zip(["if"] + ["else if"] * 9, tests, blocks):
+            lines += [f"{word} ({test.text}) {{", *body, "}"]
+        if otherwise[0]:
+            lines += ["else {", *otherwise[0], "}"]
+
+        def run(s):
+            for test, (_, step) in zip(tests, blocks):
+                if test.value(s):
+                    return step(s)
+            otherwise[1](s)
+
+        return lines, run
+
+    def loop_body(self, depth, counter):
+        """Statements, perhaps with a way out in between that depends on the counter."""
+        body, run = self.block(depth - 1)
+        if not self.chance(0.4):
+            return body, run
+        word, signal = self.pick([("break", Break), ("continue", Continue)])
+        limit = self.random.randrange(4)
+        rest, run_rest = self.block(0)
+
+        def run_both(s):
+            run(s)
+            if counter.value(s) == limit:
+                raise signal
+            run_rest(s)
+
+        return body + [f"  if ({counter.text} == {limit}) {{ {word}; }}"] + rest, run_both
+
+    def rounds(self, s, numbers, name, run):
+        for i in numbers:
+            s.variables[name] = i
+            try:
+                run(s)
+            except Continue:
+                pass
+            except Break:
+                break
+
+    def range(self, depth):
+        name = self.new_name("$i")
+        counter = Expr(INT64, name, lambda s: s.variables[name])
+        first = self.pick([literal(0), literal(1), self.small(4)])
+        known = list(self.variables)
+        self.variables.append(counter)
+        body, run = self.loop_body(depth, counter)
+        self.variables = known
+        end = self.random.randrange(6)
+        lines = [f"for ({name} : {first.text}..{end}) {{", *body, "}"]
+        return lines, lambda s: self.rounds(s, range(first.value(s), end), name, run)
+
+    def while_(self, depth):
+        name, count = self.new_name("$w"), self.random.randrange(5)
+        counter = Expr(INT64, name, lambda s: s.variables[name])
+        body, run = self.loop_body(depth, counter)
+        lines = [f"let {name}: int64 = -1;", f"while ({name} < {count}) {{", f"  {name}++;", *body, "}"]
+
+        def run_all(s):
+            s.variables[name] = -1
+            self.rounds(s, range(count + 1), name, run)
+
+        return lines, run_all
+
+    def unroll(self, depth):
+        count = self.random.randrange(1, 4)
+        body, run = self.block(depth - 1)
+        return [f"unroll ({count}) {{", *body, "}"], lambda s: [run(s) for _ in range(count)]
+
+    def each(self, depth):
+        """Over a map: what is done must not depend on the order."""
+        found = [m for m in self.maps if m.keys]
+        if not found:
+            return self.branch(depth)
+        map, pair, total = self.pick(found), self.new_name("$kv"), self.new_name("$t")
+        key = Expr(map.keys[0] if len(map.keys) == 1 else Tuple(map.keys), f"{pair}.0", lambda s: s.variables[pair][0])
+        value = Expr(map.type, f"{pair}.1", lambda s: s.variables[pair][1])
+        number = self.number_in(self.pick([key, value]))
+        step = cast(INT64, arithmetic(self.pick("+*^"), number, self.known_number()))
+        lines = [f"let {total}: int64 = 0;", f"for ({pair} : {map.name}) {{ {total} += {step.text}; }}", f"print({total});"]
+
+        def run(s):
+            sum = 0
+            for k, v in s.maps[map.name].items():
+                s.variables[pair] = (k[0] if len(map.keys) == 1 else k, v)
+                sum = INT64.fit(sum + step.value(s))
+            s.output.append(str(sum))
+
+        return lines, run
+
+    def number_in(self, e):
+        """An integer made from a value of any type."""
+        if isinstance(e.type, Int):
+            return e
+        if e.type == BOOL:
+            return cast(INT64, e)
+        if isinstance(e.type, Text):
+            return Expr(UINT64, f"strlen({e.text})", lambda s: len(e.value(s)))
+        if isinstance(e.type, Array):
+            return self.element(e, 1)
+        return self.field(e, lambda t: isinstance(t, Int)) or self.known_number()
