@@ -25,6 +25,7 @@
 #include "cli/tool_command.h"
 #include "cli/trials.h"
 #include "cli/tutorial.h"
+#include "kernel/drop_rights.h"
 #include "kernel/live_target.h"
 #include "output/csv_writer.h"
 #include "output/json_writer.h"
@@ -129,6 +130,17 @@ void show_stats(const Session& session, const Image& image) {
     fmt::print(stderr, "{:>12} {:>10}  {}{}\n", s.runs, s.runs ? s.nanoseconds / s.runs : 0,
                attach[0].name, more);
   }
+}
+
+// From here on records are read, which others can fill. A command of system() is to have the rights
+// that flowtap was started with, so such a script keeps them.
+Status drop_rights_for(const Image& image, bool has_child) {
+  LaterNeeds needs{.has_child = has_child};
+  for (const Event& event : image.events) {
+    if (event.kind == EventKind::System) return Done{};
+    if (event.kind == EventKind::SkbOutput) needs.writes_files = true;
+  }
+  return drop_rights(needs);
 }
 
 // What became of an image: the code to exit with, or why the kernel did not take it.
@@ -322,6 +334,7 @@ class Driver {
       writer = std::move(made);
     }
 
+    bool run_has_child = run.child != nullptr;
     run.is_output_closed = [&] { return data.error() != 0; };
     run.look_at_process = [&](pid_t pid) { symbolizer.remember(static_cast<uint32_t>(pid)); };
     std::optional<Refusal> refusal;
@@ -331,6 +344,8 @@ class Driver {
     if (!session.ok()) return refused(session.error());
     if (options_.mode != Mode::Trace) return {run_trials(*session, compiled.image, kept, data)};
     if (Status status = session->attach(); !status.ok()) return refused(status.error());
+    if (Status status = drop_rights_for(compiled.image, run_has_child); !status.ok())
+      return {report(status.error(), kExitKernel)};
     Result<int> code = session->loop();
     writer->flush();
     if (!code.ok()) return {report(code.error(), kExitKernel)};
