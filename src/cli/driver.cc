@@ -302,7 +302,7 @@ class Driver {
     Fd file, picture;
     for (auto [fd, name] : {std::pair{&file, &options_.output}, {&picture, &options_.plot_file}}) {
       if (name->empty()) continue;
-      *fd = Fd(::open(name->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+      *fd = Fd(::open(name->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kPrivateFile));
       if (!fd->valid())
         return {report(errno_error(fmt::format("cannot write '{}'", *name)), kExitUsage)};
     }
