@@ -28,6 +28,7 @@
 #include "kernel/drop_rights.h"
 #include "kernel/live_target.h"
 #include "output/csv_writer.h"
+#include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/text_writer.h"
 #include "plot/plot_writer.h"
@@ -41,7 +42,11 @@ namespace flowtap {
 namespace {
 
 // Writes text to standard output; a reader that has gone away is no reason to complain.
-void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+// Names of user programs' functions may hold anything; a terminal shows them only.
+void put(std::string text) {
+  if (::isatty(STDOUT_FILENO) == 1) escape_tail(text, 0, LineEnds::Keep);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
 
 std::string error_text(const Error& error) {
   std::string hint = error.hint.empty() ? "" : fmt::format("hint: {}\n", error.hint);
@@ -307,8 +312,9 @@ class Driver {
         return {report(errno_error(fmt::format("cannot write '{}'", *name)), kExitUsage)};
     }
     std::fflush(stdout);
-    Sink data(file.valid() ? file.get() : STDOUT_FILENO);
-    Sink messages(STDERR_FILENO);
+    int output = file.valid() ? file.get() : STDOUT_FILENO;
+    Sink data(output, ::isatty(output) == 1);
+    Sink messages(STDERR_FILENO, ::isatty(STDERR_FILENO) == 1);
     LiveSymbolizer symbolizer(LiveSymbolizer::Options{
         .demangles = compiled.config.cpp_demangle,
         .is_lazy = compiled.config.lazy_symbolication,
