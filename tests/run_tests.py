@@ -194,6 +194,12 @@ def part_processes(results):
     processes.run(ROOT, results)
 
 
+def part_security(results):
+    import security
+    build("build", "Release")
+    security.run(ROOT, results)
+
+
 def part_tools(results):
     import tools
     build("build", "Release")

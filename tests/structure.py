@@ -24,6 +24,10 @@ MAY_INCLUDE = {
     "cli": ["runtime", "lower", "codegen", "plot", "generic"],
 }
 
+# Where other programs are started: commands of system(), the one of -c, and flowtap itself in the tutorial. No script text reaches a shell from elsewhere.
+MAY_START = {"runtime/shell.cc": "posix_spawn", "runtime/child.cc": "execvp", "cli/tutorial.cc": "posix_spawn"}
+STARTS = re.compile(r"\b(popen|posix_spawnp?|execl[pe]?|execvp?e?|execveat|wordexp)\(|\bstd::system\(|[^:\w.>]::system\(")
+
 FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX)\b")
 
 
@@ -58,4 +62,8 @@ def run(root, results):
         head = text.split("\n", 3)
         if not problem and path.suffix == ".cc" and not path.stem.endswith("_test") and not head[0].startswith("//"):
             problem = "  does not begin with what it is for"
+        code = re.sub(r"//.*", "", text)
+        started = {match[1] or match[0].strip() for match in STARTS.finditer(code)}
+        if not problem and not path.stem.endswith("_test") and started - {MAY_START.get(f"{folder}/{path.name}")}:
+            problem = f"  starts a program ({', '.join(started)})"
         results.add(f"structure of {path.relative_to(root)}", problem)

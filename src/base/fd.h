@@ -7,6 +7,9 @@
 
 namespace flowtap {
 
+// Files that we make: what was traced is nobody else's business. The umask may take more away.
+inline constexpr int kPrivateFile = 0600;
+
 class Fd {
  public:
   Fd() = default;

@@ -25,8 +25,10 @@
 #include "cli/tool_command.h"
 #include "cli/trials.h"
 #include "cli/tutorial.h"
+#include "kernel/drop_rights.h"
 #include "kernel/live_target.h"
 #include "output/csv_writer.h"
+#include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/text_writer.h"
 #include "plot/plot_writer.h"
@@ -40,7 +42,11 @@ namespace flowtap {
 namespace {
 
 // Writes text to standard output; a reader that has gone away is no reason to complain.
-void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+// Names of user programs' functions may hold anything; a terminal shows them only.
+void put(std::string text) {
+  if (::isatty(STDOUT_FILENO) == 1) escape_tail(text, 0, LineEnds::Keep);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
 
 std::string error_text(const Error& error) {
   std::string hint = error.hint.empty() ? "" : fmt::format("hint: {}\n", error.hint);
@@ -129,6 +135,17 @@ void show_stats(const Session& session, const Image& image) {
     fmt::print(stderr, "{:>12} {:>10}  {}{}\n", s.runs, s.runs ? s.nanoseconds / s.runs : 0,
                attach[0].name, more);
   }
+}
+
+// From here on records are read, which others can fill. A command of system() is to have the rights
+// that flowtap was started with, so such a script keeps them.
+Status drop_rights_for(const Image& image, bool has_child) {
+  LaterNeeds needs{.has_child = has_child};
+  for (const Event& event : image.events) {
+    if (event.kind == EventKind::System) return Done{};
+    if (event.kind == EventKind::SkbOutput) needs.writes_files = true;
+  }
+  return drop_rights(needs);
 }
 
 // What became of an image: the code to exit with, or why the kernel did not take it.
@@ -291,13 +308,14 @@ class Driver {
     Fd file, picture;
     for (auto [fd, name] : {std::pair{&file, &options_.output}, {&picture, &options_.plot_file}}) {
       if (name->empty()) continue;
-      *fd = Fd(::open(name->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+      *fd = Fd(::open(name->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kPrivateFile));
       if (!fd->valid())
         return {report(errno_error(fmt::format("cannot write '{}'", *name)), kExitUsage)};
     }
     std::fflush(stdout);
-    Sink data(file.valid() ? file.get() : STDOUT_FILENO);
-    Sink messages(STDERR_FILENO);
+    int output = file.valid() ? file.get() : STDOUT_FILENO;
+    Sink data(output, ::isatty(output) == 1);
+    Sink messages(STDERR_FILENO, ::isatty(STDERR_FILENO) == 1);
     LiveSymbolizer symbolizer(LiveSymbolizer::Options{
         .demangles = compiled.config.cpp_demangle,
         .is_lazy = compiled.config.lazy_symbolication,
@@ -323,6 +341,7 @@ class Driver {
       writer = std::move(made);
     }
 
+    bool run_has_child = run.child != nullptr;
     run.is_output_closed = [&] { return data.error() != 0; };
     run.look_at_process = [&](pid_t pid) { symbolizer.remember(static_cast<uint32_t>(pid)); };
     std::optional<Refusal> refusal;
@@ -332,6 +351,8 @@ class Driver {
     if (!session.ok()) return refused(session.error());
     if (options_.mode != Mode::Trace) return {run_trials(*session, compiled.image, kept, data)};
     if (Status status = session->attach(); !status.ok()) return refused(status.error());
+    if (Status status = drop_rights_for(compiled.image, run_has_child); !status.ok())
+      return {report(status.error(), kExitKernel)};
     Result<int> code = session->loop();
     writer->flush();
     if (!code.ok()) return {report(code.error(), kExitKernel)};

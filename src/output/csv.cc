@@ -19,6 +19,13 @@ void quote_cell(std::string& out, size_t start) {
   out += '"';
 }
 
+void quote_only_cell(std::string& out, size_t start) {
+  if (out.size() == start)
+    out += "\"\"";
+  else
+    quote_cell(out, start);
+}
+
 void append_csv_heading(std::string& out, const Table& table) {
   for (const Column& column : table.columns) {
     if (&column != &table.columns.front()) out += ',';
@@ -34,7 +41,7 @@ void append_csv_row(std::string& out, const Row& row, const ValueContext& contex
     if (i > 0) out += ',';
     size_t start = out.size();
     append_cell(out, row, i, context, CellStyle::Programs);
-    quote_cell(out, start);
+    row.table.columns.size() == 1 ? quote_only_cell(out, start) : quote_cell(out, start);
   }
   out += '\n';
 }

@@ -11,6 +11,9 @@ namespace flowtap {
 
 // Puts what is in `out` from `start` on into quotes if it holds a comma, a quote or a line end.
 void quote_cell(std::string& out, size_t start);
+// The same for the only cell of a line, which gets quotes when it is empty too: an empty line parts
+// blocks.
+void quote_only_cell(std::string& out, size_t start);
 
 void append_csv_heading(std::string& out, const Table& table);
 void append_csv_row(std::string& out, const Row& row, const ValueContext& context);

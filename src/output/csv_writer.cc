@@ -3,6 +3,7 @@
 #include "output/csv_writer.h"
 
 #include "output/csv.h"
+#include "output/escape.h"
 #include "output/text.h"
 
 namespace flowtap {
@@ -20,8 +21,14 @@ std::string& CsvWriter::begin_block(std::string_view heading) {
 void CsvWriter::end_text(size_t start) {
   std::string& out = data_.buffer();
   if (out.size() > start && out.back() == '\n') out.pop_back();
-  quote_cell(out, start);
+  quote_only_cell(out, start);
   out += '\n';
+  commit(start);
+}
+
+// Cells hold what was traced as it is, but a terminal must not obey it.
+void CsvWriter::commit(size_t start) {
+  if (data_.is_terminal()) escape_tail(data_.buffer(), start, LineEnds::Keep);
   data_.commit();
 }
 
@@ -48,8 +55,10 @@ void CsvWriter::value(const Type& type, Bytes bytes) {
 
 void CsvWriter::map(const MapContent& map) {
   if (map.entries.empty()) return;
-  append_csv_map(begin_block(csv_map_heading(map)), map, context_);
-  data_.commit();
+  std::string& out = begin_block(csv_map_heading(map));
+  size_t start = out.size();
+  append_csv_map(out, map, context_);
+  commit(start);
 }
 
 void CsvWriter::heading(const Table& table) {
@@ -62,8 +71,9 @@ void CsvWriter::heading(const Table& table) {
 
 void CsvWriter::row(const Row& row) {
   heading(row.table);
+  size_t start = data_.buffer().size();
   append_csv_row(data_.buffer(), row, context_);
-  data_.commit();
+  commit(start);
 }
 
 }  // namespace flowtap

@@ -45,6 +45,7 @@ class CsvWriter : public Writer {
   std::string& begin_block(std::string_view heading);
   void text_line(std::string_view text);
   void end_text(size_t start);
+  void commit(size_t start);
 
   Sink& data_;
   TextWriter text_;

@@ -1,6 +1,7 @@
 // JSON strings and numbers. Strings come from traced memory and hold any bytes, but a JSON
 // document is UTF-8: a byte that belongs to no character becomes U+FFFD, so that one bad file
-// name does not make the whole stream unreadable.
+// name does not make the whole stream unreadable. All control characters are escaped, also those
+// that JSON would allow: somebody may look at it on a terminal.
 
 #include "output/json_string.h"
 
@@ -9,25 +10,11 @@
 #include <bit>
 #include <iterator>
 
+#include "output/escape.h"
+
 namespace flowtap {
 
-static bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }
-
-static bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
-
-// The length of the UTF-8 character the text begins with, at least 2; 0 when it is none.
-static size_t utf8_length(std::string_view text) {
-  unsigned char lead = static_cast<unsigned char>(text[0]);
-  size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; i++)
-    if (!is_continuation(text[i])) return 0;
-  // Overlong forms, surrogates and values past U+10FFFF show in the second byte.
-  unsigned char second = static_cast<unsigned char>(text[1]);
-  bool is_bad = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
-                (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f);
-  return is_bad ? 0 : length;
-}
+static bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
 static void append_escape(std::string& out, char c) {
   switch (c) {
@@ -52,6 +39,9 @@ void append_json_string(std::string& out, std::string_view text) {
     size_t taken = 1;
     if (static_cast<unsigned char>(text[0]) < 0x80) {
       append_escape(out, text[0]);
+    } else if (is_c1_control(text)) {
+      append_escape(out, text[1]);
+      taken = 2;
     } else if (size_t length = utf8_length(text)) {
       out.append(text.substr(0, length));
       taken = length;

@@ -17,7 +17,7 @@ const Case kCases[] = {
     {"quote_and_backslash", "a\"b\\c", R"("a\"b\\c")"},
     {"named_controls", "\n\r\t", R"("\n\r\t")"},
     {"other_controls", std::string("\0\x1b", 2), R"("\u0000\u001b")"},
-    {"delete_is_plain", "\x7f", "\"\x7f\""},
+    {"what_terminals_obey", "\x7f\u009b2J\u0080", R"("\u007f\u009b2J\u0080")"},
     {"utf8_passes", "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\x9d", "\"grüß € 🐝\""},
     {"stray_continuation", "a\x80z", R"("a\ufffdz")"},
     {"cut_character", "a\xe2\x82", R"("a\ufffd\ufffd")"},

@@ -5,10 +5,12 @@
 
 #include "output/map_writer.h"
 
+#include "output/escape.h"
 #include "output/histogram.h"
 #include "output/json.h"
 #include "output/json_string.h"
 #include "output/number.h"
+#include "output/stack.h"
 #include "output/stats.h"
 #include "output/text.h"
 
@@ -35,17 +37,29 @@ static void append_value(std::string& out, const MapContent& map, Bytes value,
     append_text(out, map.value, value, context);
 }
 
+// A newline in a key or a string would look like the next entry.
+static void make_visible(std::string& out, size_t start, const Type& type,
+                         const ValueContext& context) {
+  if (!context.is_terminal) return;
+  bool has_lines = has_own_lines(type) || has_stack(type);
+  escape_tail(out, start, has_lines ? LineEnds::Keep : LineEnds::Escape);
+}
+
 void append_map(std::string& out, const MapContent& map, const ValueContext& context) {
   bool is_block = has_own_lines(map.value);
   for (const MapEntry& entry : sorted_entries(map)) {
     out += map.name;
     if (map.key) {
       out += '[';
+      size_t start = out.size();
       append_key(out, map.key, entry.key, context);
+      make_visible(out, start, map.key, context);
       out += ']';
     }
     out += is_block ? ":\n" : ": ";
+    size_t start = out.size();
     append_value(out, map, entry.value, context);
+    make_visible(out, start, map.value, context);
     out += '\n';
   }
 }

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "output/decode.h"
+#include "output/escape.h"
 #include "output/gfp_flags.h"
 #include "output/number.h"
 #include "output/text.h"
@@ -123,6 +124,7 @@ void PrintfWriter::convert(const FormatPiece& piece, const Field& arg, Bytes rec
       if (piece.precision >= 0)
         out.resize(std::min(out.size(), start + static_cast<size_t>(piece.precision)));
   }
+  if (context.is_terminal) escape_tail(out, start, LineEnds::Keep);
   pad(piece, start);
 }
 

@@ -15,6 +15,7 @@
 #include <iterator>
 
 #include "output/decode.h"
+#include "output/escape.h"
 #include "output/json_string.h"
 #include "output/number.h"
 #include "output/stack.h"
@@ -118,18 +119,6 @@ void append_duration(std::string& out, Number number, const Unit& unit, CellStyl
   append_fraction(out, rest, digits);
 }
 
-// A newline inside a cell would look like the end of the row.
-void escape_tail(std::string& out, size_t start) {
-  for (size_t i = start; i < out.size(); i++) {
-    unsigned char byte = static_cast<unsigned char>(out[i]);
-    if (byte >= 0x20 && byte != 0x7f) continue;
-    static constexpr char kDigits[] = "0123456789abcdef";
-    const char escape[] = {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
-    out.replace(i, 1, escape, sizeof escape);
-    i += sizeof escape - 1;
-  }
-}
-
 // True when there was no name.
 bool append_name(std::string& out, std::string_view name, Number number) {
   if (name.empty())
@@ -143,7 +132,8 @@ bool append_text_cell(std::string& out, const Type& type, Bytes bytes, const Val
                       CellStyle style) {
   size_t start = out.size();
   append_text(out, type, bytes, context);
-  if (style == CellStyle::People) escape_tail(out, start);
+  // A newline inside a cell would look like the end of the row.
+  if (style == CellStyle::People) escape_tail(out, start, LineEnds::Escape);
   return false;
 }
 
@@ -155,6 +145,7 @@ bool append_stack_cell(std::string& out, const Type& type, Bytes bytes, const Va
                style == CellStyle::People ? StackIndent::Frames : StackIndent::None);
   out.erase(start, 1);
   if (out.size() > start) out.pop_back();
+  if (style == CellStyle::People) escape_tail(out, start, LineEnds::Keep);
   return false;
 }
 

@@ -148,6 +148,16 @@ TEST_F(TablesTest, csv_quotes_what_needs_it) {
             "comm,lat_us,size_bytes\n\"a,b\",1.5,1\n\"say \"\"x\"\"\",2,2\n\"two\nlines\",0,3\n");
 }
 
+TEST_F(TablesTest, csv_has_no_empty_line_within_a_block) {
+  CsvWriter writer(data_, diagnostics_, context_);
+  Table table{.name = "w", .columns = {make_column("TEXT", ColumnKind::String, "")}};
+  std::vector<Field> fields = {{.name = "", .type = string_type(4), .offset = 0}};
+  writer.row({table, fields, BytesOf().text("", 4)});
+  writer.row({table, fields, BytesOf().text("a", 4)});
+  writer.time("\n");
+  EXPECT_EQ(data_.buffer(), "text\n\"\"\na\n\"\"\n");
+}
+
 TEST_F(TablesTest, a_stack_stands_below_its_row) {
   Table table{.name = "s",
               .columns = {make_column("STACK", ColumnKind::Kstack, ""),

@@ -10,7 +10,9 @@ class Sink {
  public:
   // The descriptor stays the caller's. With a negative one nothing is ever written and all text
   // stays in buffer(), which is what tests and in-process readers use.
-  explicit Sink(int fd) : fd_(fd) {}
+  explicit Sink(int fd, bool is_terminal = false) : fd_(fd), is_terminal_(is_terminal) {}
+
+  bool is_terminal() const { return is_terminal_; }
 
   // Append whole records here, then call commit().
   std::string& buffer() { return buffer_; }
@@ -27,6 +29,7 @@ class Sink {
   static constexpr size_t kFlushAt = 64 * 1024;
 
   int fd_;
+  bool is_terminal_;
   int error_ = 0;
   std::string buffer_;
 };

@@ -101,6 +101,12 @@ void StackPrinter::frame(Bytes bytes) const {
 
 }  // namespace
 
+bool has_stack(const Type& type) {
+  if (is(type, Kind::KStack) || is(type, Kind::UStack)) return true;
+  return std::any_of(type->fields.begin(), type->fields.end(),
+                     [](const Field& field) { return has_stack(field.type); });
+}
+
 void append_stack(std::string& out, const Type& type, Bytes bytes, const ValueContext& context,
                   StackIndent indent) {
   uint32_t frame_size =

@@ -9,6 +9,9 @@
 
 namespace flowtap {
 
+// Itself or somewhere in it: the value takes several lines.
+bool has_stack(const Type& type);
+
 enum class StackIndent : uint8_t { Frames, None };
 
 // A newline, then one line per frame, innermost first, in the mode of the type. Folded stacks have

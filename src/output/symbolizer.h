@@ -42,6 +42,7 @@ struct ValueContext {
   Symbolizer& symbolizer;
   std::span<const std::string> strings;  // Image::strings
   std::string_view cut_trailer = "..";   // goes after a string that filled its storage
+  bool is_terminal = false;  // traced text is made visible (escape.h); the script's own is not
 
   // Indexes come from records; one that is out of range finds nothing.
   std::string_view string_at(uint64_t index) const {

@@ -29,6 +29,14 @@ void TextWriter::data(std::string_view text, std::string_view end) {
   data_.commit();
 }
 
+// Text that the traced system has chosen.
+void TextWriter::traced(std::string_view text, LineEnds line_ends, std::string_view end) {
+  size_t start = data_.buffer().size();
+  data_.buffer() += text;
+  if (data_.is_terminal()) escape_tail(data_.buffer(), start, line_ends);
+  data(end);
+}
+
 std::string& TextWriter::begin_diagnostic() {
   data_.flush();
   return diagnostics_.buffer();
@@ -45,12 +53,15 @@ void TextWriter::time(std::string_view text) {
   data(text);
 }
 
-void TextWriter::cat(std::string_view content) { data(content); }
-void TextWriter::join(std::string_view text) { data(text, "\n"); }
+void TextWriter::cat(std::string_view content) { traced(content, LineEnds::Keep); }
+void TextWriter::join(std::string_view text) { traced(text, LineEnds::Escape, "\n"); }
+// Its command is the script's, and may want to clear the screen.
 void TextWriter::system(std::string_view output) { data(output, "\n"); }
 
 void TextWriter::value(const Type& type, Bytes bytes) {
+  size_t start = data_.buffer().size();
   append_text(data_.buffer(), type, bytes, context_);
+  if (data_.is_terminal()) escape_tail(data_.buffer(), start, LineEnds::Keep);
   data("\n");
 }
 
@@ -76,7 +87,7 @@ void TextWriter::message(const Place& place, std::string_view severity, const Fo
   std::string& out = begin_diagnostic();
   append_place(out, place);
   out.append(severity).append(": ");
-  append_printf(out, call, context_);
+  append_printf(out, call, message_context_);
   out += '\n';
   diagnostics_.flush();
 }
@@ -106,7 +117,11 @@ void TextWriter::helper_error(const Place& place, const HelperError& error) {
 void TextWriter::runtime_error(const Place& place, std::string_view message) {
   std::string& out = begin_diagnostic();
   append_place(out, place);
-  fmt::format_to(std::back_inserter(out), "warning: {}\n{}", message, place.excerpt);
+  out += "warning: ";
+  size_t start = out.size();
+  out += message;  // may name a file that a traced program chose
+  if (diagnostics_.is_terminal()) escape_tail(out, start, LineEnds::Escape);
+  out.append("\n").append(place.excerpt);
   diagnostics_.flush();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Records as text for people.
 
+#include "output/escape.h"
 #include "output/sink.h"
 #include "output/symbolizer.h"
 #include "output/text_table.h"
@@ -13,7 +14,10 @@ namespace flowtap {
 class TextWriter : public Writer {
  public:
   TextWriter(Sink& data, Sink& diagnostics, const ValueContext& context)
-      : data_(data), diagnostics_(diagnostics), context_(context) {}
+      : data_(data), diagnostics_(diagnostics), context_(context), message_context_(context) {
+    context_.is_terminal = data.is_terminal();
+    message_context_.is_terminal = diagnostics.is_terminal();
+  }
 
   void printf(const FormatCall& call) override;
   void time(std::string_view text) override;
@@ -37,12 +41,13 @@ class TextWriter : public Writer {
 
  private:
   void data(std::string_view text, std::string_view end = "");
+  void traced(std::string_view text, LineEnds line_ends, std::string_view end = "");
   void message(const Place& place, std::string_view severity, const FormatCall& call);
   std::string& begin_diagnostic();
 
   Sink& data_;
   Sink& diagnostics_;
-  ValueContext context_;
+  ValueContext context_, message_context_;
   TextTables tables_;
 };
 

@@ -73,6 +73,37 @@ TEST_F(WriterTest, what_the_script_writes) {
   });
 }
 
+// The format is the script's, the name is that of a traced process.
+TEST_F(WriterTest, terminals_show_traced_text_and_obey_the_script) {
+  std::vector<FormatPiece> format = *parse_format("\x1b[1m%s|%c\n");
+  std::vector<Field> args = {{.name = "0", .type = string_type(8), .offset = 0},
+                             {.name = "1", .type = int_type(1, false), .offset = 8}};
+  BytesOf record = BytesOf().text("\x1b[m\n\xff", 8).u8(7), two = BytesOf().u32(2);
+  std::vector<MapEntry> entries = {{record, two}};
+  auto write = [&](Writer& w) {
+    w.printf({format, args, record});
+    w.map({.name = "@", .key = string_type(8), .value = kInt32, .entries = entries});
+    w.join("a\x1b\n");
+    w.cat("a\x1b\n");
+    w.system("\x1b[H");
+    w.warnf(kPlace, {format, args, record});
+  };
+  Sink terminal(-1, true), messages(-1, true), pipe(-1), log(-1);
+  TextWriter shown(terminal, messages, context_), piped(pipe, log, context_);
+  write(shown);
+  write(piped);
+  EXPECT_EQ(terminal.buffer(),
+            "\x1b[1m\\x1b[m\n\\xff|\\x07\n"
+            "@[\\x1b[m\\x0a\\xff]: 2\n"
+            "a\\x1b\\x0a\n"
+            "a\\x1b\n"
+            "\x1b[H\n");
+  EXPECT_EQ(messages.buffer(), "x.bt:1:9-28: WARNING: \x1b[1m\\x1b[m\n\\xff|\\x07\n\n");
+  EXPECT_EQ(pipe.buffer(),
+            "\x1b[1m\x1b[m\n\xff|\x07\n@[\x1b[m\n\xff]: 2\na\x1b\n\na\x1b\n\x1b[H\n");
+  EXPECT_EQ(log.buffer(), "x.bt:1:9-28: WARNING: \x1b[1m\x1b[m\n\xff|\x07\n\n");
+}
+
 TEST_F(WriterTest, messages_of_the_script) {
   check({
       {"errorf", [&](Writer& w) { w.errorf(kPlace, call_); }, "", "x.bt:1:9-28: ERROR: bad \"3\"\n",

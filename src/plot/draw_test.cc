@@ -50,6 +50,16 @@ TEST(Draw, a_point_for_each_row_and_one_for_those_that_hide_each_other) {
   EXPECT_NE(svg.find("write (2)"), std::string::npos);
 }
 
+TEST(Draw, names_cannot_spoil_the_picture) {
+  PlotGroup rows{.name = "\x1b\"><script>\xff",
+                 .values = {{{2'000'000'000, 5, "a\xc3<b>&\x01"}, {3'000'000'000, 9, "ü"}}}};
+  std::string svg = draw({.values = {"LAT"}}, data_of({rows}));
+  EXPECT_NE(svg.find("<title>a\ufffd&lt;b&gt;&amp; </title>"), std::string::npos);
+  EXPECT_NE(svg.find("<title>ü</title>"), std::string::npos);
+  EXPECT_EQ(svg.find("<script"), std::string::npos);
+  EXPECT_EQ(svg.find_first_of("\x1b\xff"), std::string::npos);
+}
+
 TEST(Draw, cells_hold_every_row) {
   PlotGroup rows{.values = {{}}};
   for (uint64_t i = 0; i < 1000; i++)

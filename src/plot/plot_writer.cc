@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "output/decode.h"
 #include "output/number.h"
+#include "output/stack.h"
 #include "output/text.h"
 #include "plot/draw.h"
 
@@ -27,12 +28,6 @@ static double scale_of(ColumnKind kind) {
     case ColumnKind::Sec: return 1e9;
     default: return 1;
   }
-}
-
-static bool has_stack(const Type& type) {
-  if (is(type, Kind::KStack) || is(type, Kind::UStack)) return true;
-  return std::any_of(type->fields.begin(), type->fields.end(),
-                     [](const Field& field) { return has_stack(field.type); });
 }
 
 PlotWriter::PlotWriter(Writer& inner, PlotSpec spec, std::string title, const ValueContext& context)

@@ -6,12 +6,21 @@
 
 #include <iterator>
 
+#include "output/escape.h"
+
 namespace flowtap {
 
+// XML can have neither control characters nor bytes that are not UTF-8.
 std::string escape_xml(std::string_view text) {
   std::string out;
-  for (char c : text) {
-    if (c == '&')
+  while (!text.empty()) {
+    size_t length = utf8_length(text);
+    std::string_view character = text.substr(0, length);
+    text.remove_prefix(length > 0 ? length : 1);
+    char c = length > 0 ? character[0] : 0;
+    if (length == 0)
+      out += "\ufffd";
+    else if (c == '&')
       out += "&amp;";
     else if (c == '<')
       out += "&lt;";
@@ -20,9 +29,9 @@ std::string escape_xml(std::string_view text) {
     else if (c == '"')
       out += "&quot;";
     else if (static_cast<unsigned char>(c) < 0x20 && c != '\n')
-      out += ' ';  // XML cannot have them at all
+      out += ' ';
     else
-      out += c;
+      out += character;
   }
   return out;
 }

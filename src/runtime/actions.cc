@@ -31,7 +31,8 @@ int64_t int_argument(const Event& event, size_t number, Bytes record, int64_t ot
 }
 
 Result<std::string> read_start(const std::string& path, uint64_t limit) {
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // A pipe that nobody writes to must not stop us: traced programs choose names.
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd.valid()) return errno_error(fmt::format("cannot open '{}' for cat()", path));
   std::string text;
   char part[4096];

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,15 +38,32 @@ std::string packet_text(const Packet& packet) {
   return out;
 }
 
+// A script needs no --unsafe for this, so it must not destroy anything: what is replaced is an
+// earlier capture, or empty.
+Result<Fd> open_capture(const std::string& path) {
+  Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, kPrivateFile));
+  struct stat info;
+  if (!file.valid() || ::fstat(file.get(), &info) < 0)
+    return errno_error(fmt::format("cannot write '{}'", path));
+  bool is_file = S_ISREG(info.st_mode);
+  uint32_t magic = 0;
+  bool is_capture = ::pread(file.get(), &magic, sizeof magic, 0) == sizeof magic && magic == kMagic;
+  if (S_ISBLK(info.st_mode) || (is_file && info.st_size > 0 && !is_capture))
+    return Error{fmt::format("'{}' is no capture file and is left as it is", path)};
+  if (is_file && ::ftruncate(file.get(), 0) < 0)
+    return errno_error(fmt::format("cannot write '{}'", path));
+  return file;
+}
+
 }  // namespace
 
 Status CaptureFiles::add(const std::string& path, const Packet& packet) {
   std::string text;
   auto found = files_.find(path);
   if (found == files_.end()) {
-    Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!file.valid()) return errno_error(fmt::format("cannot write '{}'", path));
-    found = files_.emplace(path, std::move(file)).first;
+    Result<Fd> file = open_capture(path);
+    if (!file) return file.error();
+    found = files_.emplace(path, std::move(*file)).first;
     text = file_header();
   }
   text += packet_text(packet);

@@ -19,7 +19,7 @@ struct Packet {
 
 class CaptureFiles {
  public:
-  // The file is made anew when the first packet for it comes.
+  // The file is made anew when the first packet for it comes, unless it holds something else.
   Status add(const std::string& path, const Packet& packet);
 
  private:

@@ -70,6 +70,10 @@ struct BtfInt {
   uint32_t bit_offset = 0, bits = 0;
 };
 
+// Types that lie in one struct, unnamed structs within it counted through. The kernel's largest has
+// a few hundred; BTF that goes beyond is damaged.
+inline constexpr int kMaxBtfParts = 8192;
+
 struct BtfArray {
   uint32_t element = 0;
   uint32_t count = 0;

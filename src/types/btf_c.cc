@@ -14,10 +14,12 @@ namespace {
 
 constexpr int kMaxDepth = 32;
 
-// `depth` counts the types on the way down, since damaged BTF may go in circles.
+// `depth` counts the types on the way down, since damaged BTF may go in circles, and `parts` all
+// that were visited, since two circles in one struct double the text with each round.
 struct Printer {
   const Btf& btf;
   int depth = 0;
+  int parts = 0;
 
   std::string declare(uint32_t id, std::string inner, int indent);
   std::string base(const BtfType& type, int indent);
@@ -61,7 +63,7 @@ std::string Printer::params(const BtfType& proto, int indent) {
 }
 
 std::string Printer::declare(uint32_t id, std::string inner, int indent) {
-  if (depth > kMaxDepth) return spaced("void", inner);
+  if (depth > kMaxDepth || ++parts > kMaxBtfParts) return spaced("void", inner);
   depth++;
   BtfType type = btf.type(id);
   std::string text;

@@ -72,6 +72,16 @@ TEST(BtfC, circles_end) {
   for (uint32_t id = 0; id < 4; id++) (void)c_type_name(*btf, id);
 }
 
+TEST(BtfC, circles_that_double_end) {
+  BtfWriter w;
+  w.add_struct(BtfKind::Struct, "", 8, {{"", 1, 0}, {"", 1, 0}, {"p", 2, 0}});
+  w.add_proto(2, {{"a", 2}, {"b", 2}});
+  std::vector<std::byte> bytes = w.bytes();
+  Result<Btf> btf = Btf::parse(bytes);
+  EXPECT_LT(c_definition(*btf, 1).size(), 2'000'000u);
+  EXPECT_LT(c_type_name(*btf, 2).size(), 2'000'000u);
+}
+
 TEST(BtfC, the_running_kernel_prints) {
   std::optional<std::string> content = read_file("/sys/kernel/btf/vmlinux");
   if (!content) GTEST_SKIP() << "/sys/kernel/btf/vmlinux is not readable";

@@ -71,6 +71,11 @@ struct BtfTypes::Place {
 
 Type BtfTypes::type(uint32_t id, AddressSpace space) const { return convert(id, space, 0); }
 
+struct BtfTypes::Flat {
+  std::vector<Field>& fields;
+  int parts = 0;
+};
+
 Type BtfTypes::convert(uint32_t id, AddressSpace space, int depth) const {
   std::string_view alias;
   BtfType type = btf_->type(id);
@@ -174,13 +179,17 @@ Type BtfTypes::complete(const Type& type) const {
   data.is_complete = true;
   Place place;
   if (type->space != AddressSpace::None) place.space = type->space;
-  add_members(id_of(type), place, data.fields);
+  Flat flat{data.fields};
+  add_members(id_of(type), place, flat);
   return std::make_shared<const TypeData>(std::move(data));
 }
 
-void BtfTypes::add_members(uint32_t id, const Place& place, std::vector<Field>& fields) const {
+void BtfTypes::add_members(uint32_t id, const Place& place, Flat& flat) const {
   if (place.depth > kMaxDepth) return;
-  for (const BtfMember& member : btf_->members(btf_->type(id))) add_member(member, place, fields);
+  for (const BtfMember& member : btf_->members(btf_->type(id))) {
+    if (++flat.parts > kMaxBtfParts) return;
+    add_member(member, place, flat);
+  }
 }
 
 uint32_t BtfTypes::skip_names(uint32_t id) const {
@@ -192,14 +201,13 @@ uint32_t BtfTypes::skip_names(uint32_t id) const {
   return id;
 }
 
-void BtfTypes::add_member(const BtfMember& member, const Place& place,
-                          std::vector<Field>& fields) const {
+void BtfTypes::add_member(const BtfMember& member, const Place& place, Flat& flat) const {
   uint32_t id = skip_names(member.type);
   BtfType type = btf_->type(id);
   uint32_t bit_offset = place.bit_offset + member.bit_offset;
   if (member.name.empty()) {
     // What is unnamed and no struct is padding: "int : 4".
-    if (is_struct(type.kind)) add_members(id, {bit_offset, place.space, place.depth + 1}, fields);
+    if (is_struct(type.kind)) add_members(id, {bit_offset, place.space, place.depth + 1}, flat);
     return;
   }
   Field field{.name = std::string(member.name), .type = this->type(member.type, place.space)};
@@ -215,7 +223,7 @@ void BtfTypes::add_member(const BtfMember& member, const Place& place,
     field.bit_size = static_cast<uint8_t>(bit_size);
     place_bits(bit_offset, field);
   }
-  fields.push_back(std::move(field));
+  flat.fields.push_back(std::move(field));
 }
 
 }  // namespace flowtap

@@ -41,8 +41,9 @@ class BtfTypes {
   Type convert_array(const BtfType& type, AddressSpace space, int depth) const;
   Type convert_struct(const BtfType& type, uint32_t id, std::string_view alias) const;
   Type convert_enum(const BtfType& type, std::string_view alias) const;
-  void add_members(uint32_t id, const Place& place, std::vector<Field>& fields) const;
-  void add_member(const BtfMember& member, const Place& place, std::vector<Field>& fields) const;
+  struct Flat;  // a struct whose unnamed members are being counted through
+  void add_members(uint32_t id, const Place& place, Flat& flat) const;
+  void add_member(const BtfMember& member, const Place& place, Flat& flat) const;
   uint32_t skip_names(uint32_t id) const;
 
   const Btf* btf_;

@@ -173,6 +173,15 @@ TEST(BtfTypes, circles_in_damaged_btf_end) {
   (void)blob.types.complete(blob.types.find("struct self"));
 }
 
+TEST(BtfTypes, circles_that_double_end) {
+  BtfWriter w;
+  uint32_t number = w.add_int("int", 4, BtfWriter::Signed);
+  w.add_struct(BtfKind::Struct, "twice", 8, {{"", 2, 0}, {"", 2, 0}, {"x", number, 0}});
+  Blob blob(w);
+  EXPECT_LE(blob.types.complete(blob.types.find("struct twice"))->fields.size(),
+            static_cast<size_t>(kMaxBtfParts));
+}
+
 TEST(BtfTypes, random_damage_is_harmless) {
   BtfWriter w;
   uint32_t number = w.add_int("int", 4, BtfWriter::Signed);
