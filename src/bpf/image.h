@@ -160,6 +160,7 @@ struct AttachPoint {
   uint32_t perf_config = 0;  // software, hardware
   uint32_t length = 0;       // watchpoint
   std::string mode;          // watchpoint
+  uint64_t cookie = 0;       // uprobe: what tells the program at which of its points it is
   Span span;
 };
 

@@ -26,7 +26,7 @@ Result<Attachment> attach_perf_event(const AttachRequest& request, const perf_ev
   Attachment attachment;
   Result<Fd> event = open_perf_event(attr, scope, request.what());
   if (!event) return event.error();
-  Result<Fd> link = connect_program(request.fd, *event, request.what());
+  Result<Fd> link = connect_program(request.fd, *event, request.what(), request.point.cookie);
   if (!link) return link.error();
   // Without links the event itself is what holds the program.
   bool has_link = link->valid();

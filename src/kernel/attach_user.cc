@@ -48,17 +48,19 @@ Result<Attachment> attach_uprobe(const AttachRequest& request) {
 
 Result<Attachment> attach_uprobes(const AttachRequest& request,
                                   std::span<const AttachPoint* const> points) {
-  std::vector<uint64_t> offsets, counters;
+  std::vector<uint64_t> offsets, counters, cookies;
   bool has_counters = false;
   for (const AttachPoint* point : points) {
     offsets.push_back(point->file_offset);
     counters.push_back(point->semaphore_offset);
+    cookies.push_back(point->cookie);
     has_counters |= point->semaphore_offset != 0;
   }
   if (!has_counters) counters.clear();
   Fd link = link_uprobe_multi(request.fd, {.path = request.point.target,
                                            .offsets = offsets,
                                            .counter_offsets = counters,
+                                           .cookies = cookies,
                                            .is_return = request.point.kind == ProbeKind::Uretprobe,
                                            .pid = request.pid().value_or(0)});
   if (!link.valid()) return errno_error(request.what(), hint_for(errno));

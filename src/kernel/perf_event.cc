@@ -53,8 +53,10 @@ Result<uint32_t> perf_source_type(const char* name) {
                fmt::format("it was built without them: {} is missing", path)};
 }
 
-Result<Fd> connect_program(int program, const Fd& event, const std::string& what) {
-  Fd link(::bpf_link_create(program, event.get(), BPF_PERF_EVENT, nullptr));
+Result<Fd> connect_program(int program, const Fd& event, const std::string& what, uint64_t cookie) {
+  LIBBPF_OPTS(bpf_link_create_opts, opts);
+  opts.perf_event.bpf_cookie = cookie;
+  Fd link(::bpf_link_create(program, event.get(), BPF_PERF_EVENT, &opts));
   if (!link.valid() && errno != EINVAL) return errno_error(what, hint_for(errno));
   if (!link.valid() && ::ioctl(event.get(), PERF_EVENT_IOC_SET_BPF, program) < 0)
     return errno_error(what, hint_for(errno));

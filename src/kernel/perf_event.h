@@ -30,6 +30,6 @@ inline constexpr uint64_t kPerfReturnProbe = 1;  // config:0 of the sources "kpr
 
 // Hangs the program on the event and starts it. The link holds both; it is invalid where the
 // kernel has no such links (before 5.15), and then the event holds the program.
-Result<Fd> connect_program(int program, const Fd& event, const std::string& what);
+Result<Fd> connect_program(int program, const Fd& event, const std::string& what, uint64_t cookie);
 
 }  // namespace flowtap

@@ -35,7 +35,8 @@ constexpr uint32_t kReturn = 1;  // BPF_F_UPROBE_MULTI_RETURN
 }  // namespace
 
 Fd link_uprobe_multi(int program_fd, const UprobeMulti& probes) {
-  CHECK(probes.counter_offsets.empty() || probes.counter_offsets.size() == probes.offsets.size());
+  for (std::span<const uint64_t> one : {probes.counter_offsets, probes.cookies})
+    CHECK(one.empty() || one.size() == probes.offsets.size());
   LinkAttr attr = {};
   attr.program_fd = static_cast<uint32_t>(program_fd);
   attr.attach_type = kUprobeMultiAttachType;
@@ -43,6 +44,7 @@ Fd link_uprobe_multi(int program_fd, const UprobeMulti& probes) {
   attr.offsets = reinterpret_cast<uint64_t>(probes.offsets.data());
   if (!probes.counter_offsets.empty())
     attr.counter_offsets = reinterpret_cast<uint64_t>(probes.counter_offsets.data());
+  if (!probes.cookies.empty()) attr.cookies = reinterpret_cast<uint64_t>(probes.cookies.data());
   attr.count = static_cast<uint32_t>(probes.offsets.size());
   attr.probe_flags = probes.is_return ? kReturn : 0;
   attr.pid = static_cast<uint32_t>(probes.pid);

@@ -17,6 +17,7 @@ struct UprobeMulti {
   std::string path;
   std::span<const uint64_t> offsets;
   std::span<const uint64_t> counter_offsets;  // of USDT semaphores; empty for none
+  std::span<const uint64_t> cookies;          // one for each offset
   bool is_return = false;
   pid_t pid = 0;  // 0: all processes
 };

@@ -52,28 +52,41 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
       }
       return memory(type, to);
     }
-    default: {  // func
-      Address to = temp(type->size);
-      bool is_user = row.has(kUserSpace);
-      // The helper knows functions by their entry only.
-      bool is_inside = std::any_of(instance_.attach.begin(), instance_.attach.end(),
-                                   [](const AttachPoint& point) { return point.offset != 0; });
-      Reg address = is_user || is_inside ? b().load(ir::at(ctx(), kInstruction), 8)
-                                         : b().call(BPF_FUNC_get_func_ip, {reg(ctx())});
-      b().store(to, 8, reg(address));
-      if (is_user) {
-        Reg pid = b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32));
-        b().store(to + kUSymPid, 8, reg(pid));
-        // A program on one function knows its name, even if the process has ended by then.
-        bool is_known = instance_.attach.size() == 1 && !instance_.attach[0].function.empty();
-        if (is_known)
-          b().store(to + kUSymName, 4, imm(image_.add_string(instance_.attach[0].function) + 1));
-        else
-          note_process(reg(pid));
-      }
-      return memory(type, to);
-    }
+    default: return row.has(kUserSpace) ? lower_user_function(type) : lower_kernel_function(type);
   }
+}
+
+Value Lowering::lower_kernel_function(const Type& type) {
+  Address to = temp(type->size);
+  // The helper knows functions by their entry only.
+  bool is_inside = std::any_of(instance_.attach.begin(), instance_.attach.end(),
+                               [](const AttachPoint& point) { return point.offset != 0; });
+  Reg address = is_inside ? b().load(ir::at(ctx(), kInstruction), 8)
+                          : b().call(BPF_FUNC_get_func_ip, {reg(ctx())});
+  b().store(to, 8, reg(address));
+  return memory(type, to);
+}
+
+// Probes are set on functions by their names, so these are known whatever becomes of the process,
+// and the same function of two processes is the same; only an address has to be looked up there.
+Value Lowering::lower_user_function(const Type& type) {
+  Address to = temp(type->size);
+  std::vector<AttachPoint>& points = out_.attach;
+  auto has_name = [](const AttachPoint& point) { return !point.function.empty(); };
+  if (std::all_of(points.begin(), points.end(), has_name)) {
+    for (AttachPoint& point : points)
+      point.cookie = static_cast<uint64_t>(image_.add_string(point.function)) + 1;
+    zero(to, type->size);
+    b().store(to + kUSymName, 4,
+              points.size() == 1 ? imm(static_cast<int64_t>(points[0].cookie))
+                                 : reg(b().call(BPF_FUNC_get_attach_cookie, {reg(ctx())})));
+    return memory(type, to);
+  }
+  Reg pid = b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32));
+  b().store(to, 8, instruction_pointer());
+  b().store(to + kUSymPid, 8, reg(pid));
+  note_process(reg(pid));
+  return memory(type, to);
 }
 
 ir::Operand Lowering::instruction_pointer() {

@@ -226,6 +226,8 @@ class Lowering {
   Operand argument_of(const Field& field);
   Operand usdt_argument(const UsdtArgument& arg);
   void lower_signal(const Builtin& builtin, const Expr& arg);
+  Value lower_kernel_function(const Type& type);
+  Value lower_user_function(const Type& type);
   Operand instruction_pointer();
 
   // --- builtins that need more of the machine (kernel_objects.cc) ---
