@@ -1,7 +1,6 @@
 """flowtap as a process: signals, pipes, kills, files, losses. Each function is one test and gives
 what went wrong, or nothing."""
 
-import inspect
 import json
 import os
 import re
@@ -9,22 +8,13 @@ import signal
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import features
 import typed_reads
+from functions import Skipped
 
 READY = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
-
-
-@dataclass
-class Skipped:
-    reason: str
-
-
-class NotPossible(Exception):
-    """What a test needs cannot be had here: it is skipped."""
 
 
 class Running:
@@ -497,20 +487,3 @@ def binary_is_small_and_static(flowtap):
     size = Path(flowtap).stat().st_size
     kind = subprocess.run(["file", "-b", flowtap], capture_output=True, text=True).stdout if Path("/usr/bin/file").exists() else "statically linked"
     return "" if size < 5_000_000 and "statically linked" in kind else f"{size} bytes, {kind}"
-
-
-TESTS = [f for f in list(globals().values()) if inspect.isfunction(f) and list(inspect.signature(f).parameters) == ["flowtap"]]
-
-
-def run(root, results):
-    if not features.has("bpf"):
-        results.add("processes", skipped=features.reason("bpf"))
-        return
-    wanted = os.environ.get("CASE", "")
-    for test in TESTS:
-        if wanted in test.__name__:
-            problem = test(str(root / "build" / "flowtap"))
-            if isinstance(problem, Skipped):
-                results.add(test.__name__, skipped=problem.reason)
-            else:
-                results.add(test.__name__, problem and f"  {problem}")

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import features
+import functions
 from cases import mismatch, read_cases
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -191,13 +192,20 @@ def part_processes(results):
     import processes
     build("build", "Release")
     build_programs()
-    processes.run(ROOT, results)
+    functions.run(processes, ROOT, results)
 
 
 def part_security(results):
     import security
     build("build", "Release")
-    security.run(ROOT, results)
+    functions.run(security, ROOT, results)
+
+
+def part_faults(results):
+    import faults
+    build("build", "Release")
+    build_programs()
+    functions.run(faults, ROOT, results)
 
 
 def part_tools(results):

@@ -2,7 +2,6 @@
 and gives what went wrong, or nothing."""
 
 import csv
-import inspect
 import io
 import json
 import os
@@ -269,21 +268,3 @@ def unsafe_functions_are_those_of_the_documents(flowtap):
 def command_of_c_is_not_given_to_a_shell(flowtap):
     done = subprocess.run([flowtap, "-q", "-c", "echo $HOME `id`; $(id) | x > /no/file", "-e", "interval:s:60 { }"], capture_output=True, text=True)
     return "" if done.stdout.startswith("$HOME `id`; $(id) | x > /no/file\n") else done.stdout + done.stderr
-
-
-TESTS = [f for f in list(globals().values())
-         if inspect.isfunction(f) and f.__module__ == __name__ and list(inspect.signature(f).parameters) == ["flowtap"]]
-
-
-def run(root, results):
-    if not features.has("bpf"):
-        results.add("security", skipped=features.reason("bpf"))
-        return
-    wanted = os.environ.get("CASE", "")
-    for test in TESTS:
-        if wanted in test.__name__:
-            problem = test(str(root / "build" / "flowtap"))
-            if isinstance(problem, Skipped):
-                results.add(test.__name__, skipped=problem.reason)
-            else:
-                results.add(test.__name__, problem and f"  {problem}")

@@ -12,7 +12,7 @@ import traceback
 from pathlib import Path
 
 import features
-from processes import NotPossible, Skipped
+from functions import NotPossible, Skipped
 
 TESTS = Path(__file__).resolve().parent / "tools"
 

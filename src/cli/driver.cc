@@ -48,6 +48,14 @@ void put(std::string text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
+// A reader that has seen enough closes its pipe.
+bool is_loss(int code) { return code != 0 && code != EPIPE; }
+
+Error cannot_write(const std::string& file, int code) {
+  std::string what = file.empty() ? "standard output" : fmt::format("'{}'", file);
+  return Error{fmt::format("cannot write to {}", what), code, "what came after that is lost"};
+}
+
 std::string error_text(const Error& error) {
   std::string hint = error.hint.empty() ? "" : fmt::format("hint: {}\n", error.hint);
   return fmt::format("error: {}\n{}", error.message(), hint);
@@ -355,6 +363,8 @@ class Driver {
       return {report(status.error(), kExitKernel)};
     Result<int> code = session->loop();
     writer->flush();
+    if (is_loss(data.error()))
+      return {report(cannot_write(options_.output, data.error()), kExitKernel)};
     if (!code.ok()) return {report(code.error(), kExitKernel)};
     if (options_.shows_stats) show_stats(*session, compiled.image);
     if (plot) {
@@ -462,8 +472,7 @@ int check_kernel(const Options& options) {
 
 }  // namespace
 
-int drive(int argc, char** argv) {
-  ::signal(SIGPIPE, SIG_IGN);  // a closed pipe ends the script in order, with its maps read
+static int drive_to_end(int argc, char** argv) {
   Result<Options> options = parse_command(argc, argv);
   if (!options.ok()) return report(options.error(), kExitUsage);
   switch (options->action) {
@@ -484,6 +493,14 @@ int drive(int argc, char** argv) {
     case Options::Action::Run: break;
   }
   return Driver(std::move(*options)).run();
+}
+
+int drive(int argc, char** argv) {
+  ::signal(SIGPIPE, SIG_IGN);  // a closed pipe ends the script in order, with its maps read
+  int code = drive_to_end(argc, argv);
+  if (std::fflush(stdout) != 0 && is_loss(errno))
+    return report(cannot_write("", errno), kExitKernel);
+  return code;
 }
 
 }  // namespace flowtap

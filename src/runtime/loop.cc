@@ -261,6 +261,7 @@ Status Session::State::finish() {
   parts.writer.end_of_events();
   if (options.print_maps_on_exit) write_maps();
   losses->report_all();
+  if (options.warns) traced_files.report(parts.sources, parts.writer);
   if (actions->bad_records() > 0) {
     ScriptPlace at(parts.sources, Span{});
     parts.writer.runtime_error(

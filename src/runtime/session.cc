@@ -152,6 +152,7 @@ Status Session::State::attach_points(size_t program, std::span<const AttachPoint
   if (done) {
     done->is_gated = code.is_gated;
     attached.push_back({points[0], points.size(), std::move(*done)});
+    traced_files.note(*points[0]);
     return Done{};
   }
   if (points.size() == 1) {

@@ -9,6 +9,7 @@
 #include "runtime/losses.h"
 #include "runtime/session.h"
 #include "runtime/signals.h"
+#include "runtime/traced_files.h"
 
 namespace flowtap {
 
@@ -63,6 +64,7 @@ struct Session::State {
   RunOptions options;
   LoadedImage loaded;
   std::vector<Attached> attached;
+  TracedFiles traced_files;
   std::optional<Actions> actions;
   std::optional<Losses> losses;
   std::optional<RingBuffer> ring;

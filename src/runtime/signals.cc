@@ -11,7 +11,7 @@ namespace flowtap {
 Result<Signals> Signals::hold() {
   sigset_t set;
   ::sigemptyset(&set);
-  for (int signal : {SIGINT, SIGTERM, SIGUSR1}) ::sigaddset(&set, signal);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) ::sigaddset(&set, signal);
   Signals signals;
   ::pthread_sigmask(SIG_BLOCK, &set, &signals.before_);
   signals.fd_ = Fd(::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
@@ -35,7 +35,7 @@ void Signals::let_through() {
   }
   sigset_t set;
   ::sigemptyset(&set);
-  for (int signal : {SIGINT, SIGTERM}) ::sigaddset(&set, signal);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, signal);
   ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 

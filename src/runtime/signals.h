@@ -12,7 +12,7 @@ namespace flowtap {
 
 class Signals {
  public:
-  // Holds back SIGINT, SIGTERM and SIGUSR1.
+  // Holds back SIGINT, SIGTERM, SIGHUP and SIGUSR1. One that is ignored stays so, as with nohup.
   static Result<Signals> hold();
 
   Signals(Signals&& other) = default;
@@ -22,7 +22,7 @@ class Signals {
   int wait_fd() const { return fd_.get(); }
   // The next signal that has come, if any.
   std::optional<int> next();
-  // From now on SIGINT and SIGTERM kill, as they do by nature: the user has asked once already.
+  // From now on all but SIGUSR1 kill, as they do by nature: the user has asked once already.
   void let_through();
 
  private:

@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 import features
-from processes import NotPossible, Running
+from functions import NotPossible
+from processes import Running
 
 LOADS = Path(__file__).resolve().parent
 TIME_LIMIT = 60 * features.SLOWER
