@@ -82,13 +82,17 @@ static bool can_load_directly(const Location& from) {
 
 ir::Operand Lowering::read_scalar(const Location& from) {
   uint32_t size = from.type->size;
-  if (from.bit_size) {
-    // The field's bits may straddle its declared type: read as many bytes as they touch.
-    uint32_t touched = (from.bit_offset + from.bit_size + 7u) / 8;
-    size = touched <= 1 ? 1 : touched <= 2 ? 2 : touched <= 4 ? 4 : 8;
-  }
+  // The field's bits may straddle its declared type: read as many bytes as they touch.
+  uint32_t touched = (from.bit_offset + from.bit_size + 7u) / 8;
+  if (from.bit_size) size = touched <= 1 ? 1 : touched <= 2 ? 2 : touched <= 4 ? 4 : 8;
+  bool is_crooked = from.bit_size && (size != touched || from.address.offset % size != 0);
   Operand value;
-  if (can_load_directly(from)) {
+  if (is_crooked && from.space == AddressSpace::Bpf) {
+    Address cell = temp(8);
+    b().store(cell, 8, imm(0));
+    copy(cell, from.address, touched);
+    value = reg(b().load(cell, 8));
+  } else if (can_load_directly(from)) {
     value = reg(b().load(from.address, size));
   } else {
     Address cell = temp(8);
