@@ -57,6 +57,7 @@ class Lowering {
   void lower_stmt(const Stmt& stmt);
   void lower_assign(const Assign& assign);
   void lower_compound(const Assign& assign);
+  Type compound_type(const Assign& assign, const Type& target) const;
   void lower_let(const Stmt& stmt, const Let& let);
   void lower_if(const Expr& condition, const Block& then, const Block& otherwise, bool is_comptime);
   void lower_return(Operand value = imm(0));
