@@ -85,7 +85,7 @@ class Lowering {
   Address frame_cell(int cell);
   void leave_homes(int function);
   Reg load_cell(Address cell);  // a number
-  Reg plus_unknown_zero(Operand value);
+  Reg plus_unknown_zero(Operand value, Operand pointer);
   bool has_many_choices() const;
   Operand forgotten(const Type& type, Operand value);
 
