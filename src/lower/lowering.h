@@ -57,6 +57,7 @@ class Lowering {
   void lower_stmt(const Stmt& stmt);
   void lower_assign(const Assign& assign);
   void lower_compound(const Assign& assign);
+  Type compound_type(const Assign& assign, const Type& target) const;
   void lower_let(const Stmt& stmt, const Let& let);
   void lower_if(const Expr& condition, const Block& then, const Block& otherwise, bool is_comptime);
   void lower_return(Operand value = imm(0));
@@ -84,7 +85,7 @@ class Lowering {
   Address frame_cell(int cell);
   void leave_homes(int function);
   Reg load_cell(Address cell);  // a number
-  Reg plus_unknown_zero(Operand value);
+  Reg plus_unknown_zero(Operand value, Operand pointer);
   bool has_many_choices() const;
   Operand forgotten(const Type& type, Operand value);
 
