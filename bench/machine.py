@@ -75,7 +75,11 @@ class Tracer:
         """Seconds until it has ended after Ctrl-C."""
         begin = time.monotonic()
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(timeout=60)
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:  # bpftrace misses a signal now and then
+            self.process.kill()
+            self.process.wait()
         return time.monotonic() - begin
 
 
