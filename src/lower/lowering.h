@@ -234,6 +234,8 @@ class Lowering {
   // --- builtins that need more of the machine (kernel_objects.cc) ---
   Location kernel_field(Operand object, const char* type_name,
                         std::initializer_list<const char*> path);
+  void lower_comm(Address to);
+  std::optional<int32_t> comm_in_task() const;
   void lower_comm_of_pid(const Expr& arg, Address to, const Type& type);
   Value lower_container_of(const Expr& expr, const std::vector<ExprPtr>& args);
   void lower_config(Address to, const Type& type);
