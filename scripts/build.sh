@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs missing packages, configures and builds: build.sh BUILD_DIRECTORY Release|Sanitize [TARGET...]
+# Installs missing packages, configures and builds: build.sh BUILD_DIRECTORY Release|Sanitize|Fuzz [TARGET...]
 # Quiet unless something fails.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -8,6 +8,7 @@ shift 2
 
 packages=(g++ cmake ninja-build libbpf-dev libelf-dev libdw-dev zlib1g-dev libfmt-dev linux-libc-dev)
 if [ "$kind" = Sanitize ]; then packages+=(libgtest-dev systemtap-sdt-dev); fi
+if [ "$kind" = Fuzz ]; then packages+=(clang libclang-rt-14-dev); fi
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f '${Status}' "$package" 2> /dev/null | grep -q 'ok installed' || missing+=("$package")
@@ -28,6 +29,9 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 options=(-DCMAKE_BUILD_TYPE=Release -DFLOWTAP_TESTS=OFF)
 if [ "$kind" = Sanitize ]; then options=(-DCMAKE_BUILD_TYPE=Debug -DFLOWTAP_SANITIZE=ON -DFLOWTAP_TESTS=ON); fi
+if [ "$kind" = Fuzz ]; then
+  options=(-DCMAKE_BUILD_TYPE=Debug -DFLOWTAP_FUZZ=ON -DFLOWTAP_TESTS=OFF -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++)
+fi
 if ! cmake -G Ninja -S "$root" -B "$directory" "${options[@]}" > "$log" 2>&1 || ! ninja -C "$directory" "$@" > "$log" 2>&1; then
   cat "$log" >&2
   exit 1

@@ -61,6 +61,7 @@ FEATURES = {
     "kfunc": (lambda: _kernel_is_at_least(6, 12), "kfuncs in tracepoints need Linux 6.12"),
     "kprobe_multi": (lambda: _probe_type("kprobe.multi"), "this kernel has no kprobe.multi"),
     "fentry": (lambda: _probe_type("fentry"), "this kernel does not permit fentry"),
+    "no_fentry": (lambda: not _kprobes() and not _probe_type("fentry"), "this kernel permits fentry, or kprobes in its place"),
     "stack_args": (lambda: _kernel_is_at_least(6, 6), "fentry of more than 6 arguments needs Linux 6.6"),
     "no_stack_args": (lambda: not _kernel_is_at_least(6, 6), "this kernel takes fentry of more than 6 arguments"),
     "missed_returns": (lambda: _kprobes() and _kernel_is_at_least(6, 7), "counts of missed returns need kprobes and Linux 6.7"),

@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import features
-import typed_reads
 from functions import Skipped
 
 READY = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
@@ -312,10 +311,6 @@ def watchpoint_on_kernel_memory_fires(flowtap):
         panic.write_text(panic.read_text())
     out, err = running.stop()
     return "" if "@: 3" in out else out + err
-
-
-def typed_reads_give_what_helpers_give(flowtap):
-    return "".join(typed_reads.problems_of(flowtap, name) for name in typed_reads.STRUCTS)
 
 
 def standard_input_is_a_script(flowtap):

@@ -149,13 +149,27 @@ def part_unit(results):
         print(text)
 
 
+def part_fuzz(results):
+    """Every input that the fuzzers of tests/fuzz keep, once more."""
+    build("build-sanitize", "Sanitize", "fuzz_replay")
+    done = subprocess.run([ROOT / "build-sanitize" / "tests" / "fuzz" / "fuzz_replay", ROOT / "tests" / "fuzz" / "corpus"],
+                          capture_output=True, text=True, errors="replace")
+    lines = done.stdout.splitlines()
+    failed = done.returncode != 0 or not lines or not lines[-1].endswith(" inputs")
+    for name in sorted({Path(line).parent.name for line in lines if "/" in line}):
+        results.add(f"fuzz {name}", f"  {lines[-1]}\n{done.stderr}" if failed and name in lines[-1] else "")
+    if failed and not lines:
+        results.add("fuzz", f"  {done.stderr}")
+
+
 def part_structure(results):
     import structure
     structure.run(ROOT, results)
 
 
 def part_format(results):
-    sources = sorted(str(p) for p in (ROOT / "src").glob("**/*") if p.suffix in (".cc", ".h"))
+    folders = (ROOT / "src", ROOT / "tests" / "fuzz")
+    sources = sorted(str(p) for folder in folders for p in folder.glob("**/*") if p.suffix in (".cc", ".h"))
     done = subprocess.run(["clang-format", "--dry-run", "-Werror", *sources], capture_output=True, text=True)
     results.add("clang-format", done.stderr[:3000] if done.returncode else "")
 
@@ -190,9 +204,11 @@ def part_lockdown(results):
 
 def part_processes(results):
     import processes
+    import same_answers
     build("build", "Release")
     build_programs()
-    functions.run(processes, ROOT, results)
+    for module in (processes, same_answers):
+        functions.run(module, ROOT, results)
 
 
 def part_security(results):

@@ -78,6 +78,7 @@ class Compiler {
     for (ir::Program& program : lowered.programs) improve(program);
     // From here the maps, records and sites of the image are final.
     if (!generate_code(lowered)) return std::nullopt;
+    if (options_.shrinks_maps) shrink_unused_maps(lowered.image);
     dump("bpf", [&] { return disassemble_all(lowered.image); });
     dump("maps", [&] { return print_maps(lowered.image); });
     const std::vector<Program>& programs = lowered.image.programs;
@@ -207,6 +208,18 @@ class Compiler {
       lowered.image.maps[static_cast<size_t>(scratch)].value_size = scratch_size * cpus;
     }
     return true;
+  }
+
+  // An option that is off leaves maps behind that only code which is gone has used. They stay
+  // empty, and room for sixteen thousand keys on every CPU takes the kernel ten milliseconds to
+  // find.
+  static void shrink_unused_maps(Image& image) {
+    std::vector<bool> is_used(image.maps.size());
+    for (const Program& program : image.programs)
+      for (const Relocation& relocation : program.relocations)
+        if (relocation.map >= 0) is_used[static_cast<size_t>(relocation.map)] = true;
+    for (size_t i = 0; i < image.maps.size(); i++)
+      if (image.maps[i].is_script_map && !is_used[i]) image.maps[i].max_entries = 1;
   }
 
   static std::string disassemble_all(const Image& image) {

@@ -18,6 +18,7 @@ namespace flowtap {
 struct CompileOptions {
   CheckOptions check;
   LowerOptions lower;
+  bool shrinks_maps = true;             // those that no program uses
   std::vector<std::string> parameters;  // $1, $2...
   bool defines_btf = true;              // #ifdef BPFTRACE_HAVE_BTF
   std::string plan;                     // one of plan_names(); empty when the script has none

@@ -98,8 +98,12 @@ CompileOptions compile_options(const Options& options, const Child* child,
   if (options.mode == Mode::Test) out.check.trials = ProbeKind::Test;
   if (options.mode == Mode::Bench) out.check.trials = ProbeKind::Bench;
   const std::vector<std::string>& unused = options.unused_features;
-  out.check.swaps_function_probes =
-      std::find(unused.begin(), unused.end(), "kprobe_as_fentry") == unused.end();
+  auto uses = [&](const char* feature) {
+    return std::find(unused.begin(), unused.end(), feature) == unused.end();
+  };
+  out.check.swaps_function_probes = uses("kprobe_as_fentry");
+  out.lower.reads_comm_in_place = uses("comm_in_place");
+  out.shrinks_maps = uses("small_maps");
   out.check.keeps_probe = name_filter(options.probe_filter);
   out.check.environment = [](const std::string& name) -> std::optional<std::string> {
     const char* value = std::getenv(name.c_str());

@@ -2,8 +2,8 @@
 //
 // vmlinux comes first and answers nearly everything. A machine may have a hundred modules with BTF
 // of their own; they are tried only when vmlinux does not know a name, one at a time, and only the
-// one that knew it stays loaded. Names that nobody knows are remembered, since a script that asks
-// once (for an identifier that might be an enumerator, say) will ask again.
+// one that knew it stays loaded. Enumerators and names that nobody knows are remembered, since
+// types are inferred in several walks and each asks again.
 
 #include "kernel/live_types.h"
 
@@ -115,12 +115,15 @@ Type LiveTypes::complete(const Type& type) {
 }
 
 std::optional<EnumConstant> LiveTypes::find_enumerator(std::string_view name) {
+  std::string key(name);
+  if (auto known = enumerators_.find(key); known != enumerators_.end()) return known->second;
   std::optional<EnumConstant> constant;
   search(fmt::format("enumerator {}", name), {}, [&](const Source& source) {
     std::optional<Btf::FoundEnumerator> found = source.btf->find_enumerator(name);
     if (found) constant = EnumConstant{source.types->type(found->enum_id), found->value};
     return found.has_value();
   });
+  if (constant) enumerators_.emplace(std::move(key), *constant);
   return constant;
 }
 

@@ -14,6 +14,7 @@
 #include "kernel/maps.h"
 #include "kernel/module_btf.h"
 #include "kernel/program_btf.h"
+#include "kernel/replacement.h"
 #include "kernel/rights.h"
 #include "kernel/uprobe_multi.h"
 #include "kernel/verifier_log.h"
@@ -143,11 +144,20 @@ std::string probe_name(const Program& program) {
 // ENOTSUPP, a number of the kernel's own that it should not let out, and does.
 constexpr int kNotSupported = 524;
 
+// Who has every right and is refused a function can still be told what else answers the question.
+std::string hint_for_forbidden(const Program& program) {
+  std::string why = permission_hint();
+  bool is_function = program.attach_btf_id != 0 && !program.attach.empty();
+  if (!is_function || !missing_capabilities().empty()) return why;
+  std::string other = hint_for_function(program.attach.front().function);
+  return other.empty() ? why : fmt::format("{}; {}", why, other);
+}
+
 std::string hint_for(const Program& program, int code, bool has_verdict) {
   if (has_verdict) return {};
   bool is_tracing = program.attach_btf_id != 0;
   switch (code) {
-    case EPERM: return permission_hint();
+    case EPERM: return hint_for_forbidden(program);
     case EINVAL:
       return is_tracing ? "this kernel does not know such programs, or not this probe" : "";
     case E2BIG: return "the program has more instructions than this kernel allows";

@@ -1,38 +1,103 @@
-// The ring buffer, through libbpf's reader; see ring_buffer.h.
+// Reading a BPF ring buffer. Ways in: open(), consume().
+//
+// The kernel offers three things to map: a page with our position, a page with the programs', and
+// the buffer, twice in a row so that a record which passes the end can be read in one piece.
+//
+//   | consumer | producer | buffer ............ | the buffer again ... |
+//                           | length | page | record, to a multiple of 8 | length | ...
+//
+// Every page mapped counts as memory of ours, so the second copy is left out, and the one record
+// in thousands that passes the end is put together here.
 
 #include "kernel/ring_buffer.h"
 
-#include <bpf/libbpf.h>
+#include <bpf/bpf.h>
+#include <linux/bpf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
 
 namespace flowtap {
 
 static constexpr uint32_t kRecordsAtOnce = 16384;
-static constexpr int kEnough = -ECANCELED;  // told to libbpf, which hands it back
 
-void RingBuffer::Free::operator()(::ring_buffer* buffer) const { ::ring_buffer__free(buffer); }
+Result<Mapping> Mapping::open(int fd, size_t size, int protection, size_t offset) {
+  void* data = ::mmap(nullptr, size, protection, MAP_SHARED, fd, static_cast<off_t>(offset));
+  if (data == MAP_FAILED) return errno_error("cannot map the ring buffer");
+  Mapping mapping;
+  mapping.data_ = static_cast<std::byte*>(data);
+  mapping.size_ = size;
+  return mapping;
+}
 
-int RingBuffer::on_record(void* context, void* data, size_t size) {
-  State& state = *static_cast<State*>(context);
-  state.take(Bytes(static_cast<const std::byte*>(data), size));
-  return ++state.taken < kRecordsAtOnce ? 0 : kEnough;
+Mapping::Mapping(Mapping&& other) noexcept { *this = std::move(other); }
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (data_) ::munmap(data_, size_);
 }
 
 Result<RingBuffer> RingBuffer::open(int map_fd, Take take) {
-  ::libbpf_set_print(nullptr);  // errors come back to us, and that is enough
+  bpf_map_info info = {};
+  uint32_t info_size = sizeof(info);
+  if (::bpf_obj_get_info_by_fd(map_fd, &info, &info_size) < 0)
+    return errno_error("cannot ask for the size of the ring buffer");
+  if (info.type != BPF_MAP_TYPE_RINGBUF) return Error{"this is no ring buffer", EINVAL};
+
+  size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  Result<Mapping> consumer = Mapping::open(map_fd, page, PROT_READ | PROT_WRITE, 0);
+  if (!consumer) return consumer.error();
+  Result<Mapping> producer = Mapping::open(map_fd, page + info.max_entries, PROT_READ, page);
+  if (!producer) return producer.error();
+
   RingBuffer ring;
-  ring.state_ = std::make_unique<State>(State{.take = std::move(take)});
-  ring.buffer_.reset(::ring_buffer__new(map_fd, on_record, ring.state_.get(), nullptr));
-  if (!ring.buffer_) return errno_error("cannot map the ring buffer");
+  ring.map_fd_ = map_fd;
+  ring.take_ = std::move(take);
+  ring.mask_ = info.max_entries - 1;
+  ring.consumer_ = std::move(*consumer);
+  ring.producer_ = std::move(*producer);
   return ring;
 }
 
-int RingBuffer::wait_fd() const { return ::ring_buffer__epoll_fd(buffer_.get()); }
+Bytes RingBuffer::record_at(uint64_t position, uint32_t size) {
+  const std::byte* buffer = producer_.data() + ::sysconf(_SC_PAGESIZE);
+  uint64_t begin = position & mask_, before_end = mask_ + 1 - begin;
+  if (size <= before_end) return Bytes(buffer + begin, size);
+  joined_.resize(size);
+  std::memcpy(joined_.data(), buffer + begin, before_end);
+  std::memcpy(joined_.data() + before_end, buffer, size - before_end);
+  return joined_;
+}
 
-Result<bool> RingBuffer::consume() {
-  state_->taken = 0;
-  int result = ::ring_buffer__consume(buffer_.get());
-  if (result == kEnough) return true;
-  if (result < 0) return Error{"cannot read the ring buffer", -result};
+bool RingBuffer::consume() {
+  const std::byte* buffer = producer_.data() + ::sysconf(_SC_PAGESIZE);
+  auto* ours = reinterpret_cast<uint64_t*>(consumer_.data());
+  auto* theirs = reinterpret_cast<const uint64_t*>(producer_.data());
+  uint64_t position = *ours;
+  taken_ = 0;
+  while (position < __atomic_load_n(theirs, __ATOMIC_ACQUIRE)) {
+    if (taken_ == kRecordsAtOnce) return true;
+    auto* head = reinterpret_cast<const uint32_t*>(buffer + (position & mask_));
+    uint32_t length = __atomic_load_n(head, __ATOMIC_ACQUIRE);
+    if (length & BPF_RINGBUF_BUSY_BIT) break;  // reserved and not yet written
+    uint32_t size = length & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+    if (!(length & BPF_RINGBUF_DISCARD_BIT)) {
+      take_(record_at(position + BPF_RINGBUF_HDR_SZ, size));
+      taken_++;
+    }
+    position += (size + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;
+    // A full fence: a program that finds us behind does not wake us, so the position has to be seen
+    // before we look whether there is more.
+    __atomic_store_n(ours, position, __ATOMIC_SEQ_CST);
+  }
   return false;
 }
 

@@ -1,15 +1,30 @@
 #pragma once
 // RingBuffer: the records that programs have written, in the order they were reserved.
 
+#include <cstddef>
 #include <functional>
-#include <memory>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/result.h"
 
-struct ring_buffer;  // libbpf's
-
 namespace flowtap {
+
+// Pages of a file or map that are in memory for as long as this lives.
+class Mapping {
+ public:
+  Mapping() = default;
+  static Result<Mapping> open(int fd, size_t size, int protection, size_t offset);
+  Mapping(Mapping&& other) noexcept;
+  Mapping& operator=(Mapping&& other) noexcept;
+  ~Mapping();
+
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
 
 class RingBuffer {
  public:
@@ -19,27 +34,24 @@ class RingBuffer {
   static Result<RingBuffer> open(int map_fd, Take take);
 
   // Readable when there is a record; for epoll.
-  int wait_fd() const;
+  int wait_fd() const { return map_fd_; }
   // Hands over what is there, up to a bound, so that a flood cannot keep the caller forever. True
   // when records were left.
-  Result<bool> consume();
+  bool consume();
   // Whether the last consume() handed over anything.
-  bool has_taken() const { return state_->taken > 0; }
+  bool has_taken() const { return taken_ > 0; }
 
  private:
-  struct State {
-    Take take;
-    uint32_t taken = 0;
-  };
-  struct Free {
-    void operator()(::ring_buffer* buffer) const;
-  };
-  static int on_record(void* state, void* data, size_t size);
-
   RingBuffer() = default;
+  Bytes record_at(uint64_t position, uint32_t size);
 
-  std::unique_ptr<State> state_;
-  std::unique_ptr<::ring_buffer, Free> buffer_;
+  int map_fd_ = -1;
+  Take take_;
+  uint32_t taken_ = 0;
+  uint64_t mask_ = 0;  // the buffer's size less one
+  Mapping consumer_;   // how far we have read: one page, ours to write
+  Mapping producer_;   // how far programs have written: one page, and the buffer after it
+  std::vector<std::byte> joined_;
 };
 
 }  // namespace flowtap

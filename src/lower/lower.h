@@ -10,9 +10,10 @@
 namespace flowtap {
 
 struct LowerOptions {
-  bool warns = false;           // -k: failed reads and lookups are counted too
-  std::optional<int> pid;       // -p: kernel probes run for this process only
-  std::optional<int> user_pid;  // -p or -c: the same for user probes
+  bool warns = false;               // -k: failed reads and lookups are counted too
+  std::optional<int> pid;           // -p: kernel probes run for this process only
+  std::optional<int> user_pid;      // -p or -c: the same for user probes
+  bool reads_comm_in_place = true;  // `comm` by two loads from the task and not by a helper
   uint64_t ringbuf_bytes = 4 << 20;
   uint64_t max_keys = 0;      // --max-keys: of every map, whatever the script says; 0: as it says
   uint64_t start_ns = 0;      // boot clock when flowtap started, for `elapsed`

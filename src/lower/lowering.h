@@ -57,6 +57,7 @@ class Lowering {
   void lower_stmt(const Stmt& stmt);
   void lower_assign(const Assign& assign);
   void lower_compound(const Assign& assign);
+  Type compound_type(const Assign& assign, const Type& target) const;
   void lower_let(const Stmt& stmt, const Let& let);
   void lower_if(const Expr& condition, const Block& then, const Block& otherwise, bool is_comptime);
   void lower_return(Operand value = imm(0));
@@ -84,7 +85,7 @@ class Lowering {
   Address frame_cell(int cell);
   void leave_homes(int function);
   Reg load_cell(Address cell);  // a number
-  Reg plus_unknown_zero(Operand value);
+  Reg plus_unknown_zero(Operand value, Operand pointer);
   bool has_many_choices() const;
   Operand forgotten(const Type& type, Operand value);
 
@@ -233,6 +234,8 @@ class Lowering {
   // --- builtins that need more of the machine (kernel_objects.cc) ---
   Location kernel_field(Operand object, const char* type_name,
                         std::initializer_list<const char*> path);
+  void lower_comm(Address to);
+  std::optional<int32_t> comm_in_task() const;
   void lower_comm_of_pid(const Expr& arg, Address to, const Type& type);
   Value lower_container_of(const Expr& expr, const std::vector<ExprPtr>& args);
   void lower_config(Address to, const Type& type);

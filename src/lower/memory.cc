@@ -99,13 +99,17 @@ std::optional<ir::Operand> Lowering::read_typed(const Location& from, uint32_t s
 
 ir::Operand Lowering::read_scalar(const Location& from) {
   uint32_t size = from.type->size;
-  if (from.bit_size) {
-    // The field's bits may straddle its declared type: read as many bytes as they touch.
-    uint32_t touched = (from.bit_offset + from.bit_size + 7u) / 8;
-    size = touched <= 1 ? 1 : touched <= 2 ? 2 : touched <= 4 ? 4 : 8;
-  }
+  // The field's bits may straddle its declared type: read as many bytes as they touch.
+  uint32_t touched = (from.bit_offset + from.bit_size + 7u) / 8;
+  if (from.bit_size) size = touched <= 1 ? 1 : touched <= 2 ? 2 : touched <= 4 ? 4 : 8;
+  bool is_crooked = from.bit_size && (size != touched || from.address.offset % size != 0);
   Operand value;
-  if (from.space == AddressSpace::Bpf || from.space == AddressSpace::Context) {
+  if (is_crooked && from.space == AddressSpace::Bpf) {
+    Address cell = temp(8);
+    b().store(cell, 8, imm(0));
+    copy(cell, from.address, touched);
+    value = reg(b().load(cell, 8));
+  } else if (from.space == AddressSpace::Bpf || from.space == AddressSpace::Context) {
     value = reg(b().load(from.address, size));
   } else if (std::optional<Operand> typed = read_typed(from, size)) {
     value = *typed;

@@ -72,6 +72,15 @@ void Lowering::lower_assign(const Assign& assign) {
     store_map(*assign.target, *assign.value);
 }
 
+// `$x op= e` calculates as `$x op e` does: with 64 bits, and signed if one of them is.
+Type Lowering::compound_type(const Assign& assign, const Type& target) const {
+  if (is(target, Kind::Pointer)) return int_type(8, false);
+  const ExprInfo& right = info(*assign.value);
+  bool is_shift = assign.op == BinaryOp::ShiftLeft || assign.op == BinaryOp::ShiftRight;
+  bool counts = !is_shift && !right.is_literal;
+  return int_type(8, is_signed(target) || (counts && is_signed(type_of(*assign.value))));
+}
+
 // $x op= e and @x[k] op= e.
 void Lowering::lower_compound(const Assign& assign) {
   Operand right = lower_scalar(*assign.value);
@@ -81,9 +90,8 @@ void Lowering::lower_compound(const Assign& assign) {
     Value old = load_variable(variable);
     if (is(type, Kind::Pointer))
       right = reg(b().alu(ir::Alu::Mul, right, imm(std::max(1u, type->element->size))));
-    return store_variable(
-        variable, lower_arithmetic(assign.op, is(type, Kind::Pointer) ? int_type(8, false) : type,
-                                   old.operand, right));
+    Value result = lower_arithmetic(assign.op, compound_type(assign, type), old.operand, right);
+    return store_variable(variable, scalar(type, narrow(result.operand, type)));
   }
   const Type& type = image_.checked().maps[static_cast<size_t>(info(*assign.target).map)].value;
   change_map(*assign.target, [&](Address value) {
@@ -93,7 +101,8 @@ void Lowering::lower_compound(const Assign& assign) {
       return b().atomic_add(value, 8, delta);
     }
     Location old{.type = type, .space = AddressSpace::Bpf, .address = value};
-    Value result = lower_arithmetic(assign.op, type, read(old).operand, right);
+    Value result =
+        lower_arithmetic(assign.op, compound_type(assign, type), read(old).operand, right);
     b().store(value, type->size, result.operand);
   });
 }

@@ -46,14 +46,16 @@ void Lowering::store_cell(int cell, Operand value, bool is_number) {
 }
 
 // A difference of two pointers is a number that the verifier knows nothing of, and ours is zero.
-ir::Reg Lowering::plus_unknown_zero(Operand value) {
-  Operand frame = frame_pointer();
-  return b().alu(ir::Alu::Add, value, reg(b().alu(ir::Alu::Sub, frame, frame)));
+ir::Reg Lowering::plus_unknown_zero(Operand value, Operand pointer) {
+  return b().alu(ir::Alu::Add, value, reg(b().alu(ir::Alu::Sub, pointer, pointer)));
 }
 
 // Before Linux 6.7 the verifier walks through a loop body once, and takes what it knows of the
 // stack then for true in every round: it would remove the way out of `while ($i < 3)` as dead code.
-ir::Reg Lowering::load_cell(Address cell) { return plus_unknown_zero(reg(b().load(cell, 8))); }
+ir::Reg Lowering::load_cell(Address cell) {
+  Reg number = b().load(cell, 8);
+  return plus_unknown_zero(reg(number), frame_pointer());
+}
 
 // The verifier follows every way through a program for as long as it knows something that could
 // matter, and looks at a loop anew for all that it may know when it comes there. A dozen choices
@@ -66,7 +68,7 @@ bool Lowering::has_many_choices() const {
 }
 
 ir::Operand Lowering::forgotten(const Type& type, Operand value) {
-  return forgets_ && is_integer(type) ? reg(plus_unknown_zero(value)) : value;
+  return forgets_ && is_integer(type) ? reg(plus_unknown_zero(value, frame_pointer())) : value;
 }
 
 void Lowering::store_variable(int variable, const Value& value) {

@@ -34,9 +34,7 @@ static constexpr std::chrono::milliseconds kLongestLookPause{1000};
 Status Session::State::take_some(bool& has_more) {
   has_more = false;
   if (!ring) return Done{};
-  Result<bool> more = ring->consume();
-  if (!more) return more.error();
-  has_more = *more;
+  has_more = ring->consume();
   parts.writer.flush();
   if (options.is_output_closed && options.is_output_closed()) is_over = true;
   if (actions->exit_code()) is_over = true;

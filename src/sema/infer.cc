@@ -207,6 +207,14 @@ void Inferrer::infer_let(const Stmt& stmt, const Let& let) {
   assign_variable(variable, *let.value, let.name_span);
 }
 
+// Does `x op= e` give a signed result whatever x is?
+bool Inferrer::makes_signed(const Assign& assign) {
+  if (assign.op == BinaryOp::Subtract) return true;
+  if (assign.op == BinaryOp::ShiftLeft || assign.op == BinaryOp::ShiftRight) return false;
+  Meeting right = meeting(*assign.value);
+  return is(right.type, Kind::Int) && right.type->is_signed && !right.is_literal;
+}
+
 void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
   current_ = assign.value->id;
   if (!assign.target) {
@@ -226,8 +234,8 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
       VariableInfo& changed = program_.variables[static_cast<size_t>(variable)];
       changed.is_assigned = changed.is_reached = true;
       if (check_compound(stmt, assign, have) && is_integer(have) && !is_fixed)
-        assign_variable_type(
-            variable, {int_type(8, have->is_signed || assign.op == BinaryOp::Subtract)}, stmt.span);
+        assign_variable_type(variable, {int_type(8, have->is_signed || makes_signed(assign))},
+                             stmt.span);
     } else {
       assign_variable(variable, *assign.value, assign.target->span);
     }
@@ -255,8 +263,7 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
   }
   if (assign.is_compound) {
     if (!check_compound(stmt, assign, map.value)) return;
-    bool is_signed =
-        assign.op == BinaryOp::Subtract || !is(map.value, Kind::Int) || map.value->is_signed;
+    bool is_signed = makes_signed(assign) || !is(map.value, Kind::Int) || map.value->is_signed;
     Type result = is(map.value, Kind::Pointer)
                       ? map.value
                       : int_type(8, is_signed && !(value.type->size == 8 &&

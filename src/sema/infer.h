@@ -32,6 +32,7 @@ class Inferrer {
   void infer_block(const Block& block);
   void infer_stmt(const Stmt& stmt);
   void infer_assign(const Stmt& stmt, const Assign& assign);
+  bool makes_signed(const Assign& assign);
   bool check_compound(const Stmt& stmt, const Assign& assign, const Type& have);
   void infer_let(const Stmt& stmt, const Let& let);
   void infer_for_range(const Stmt& stmt, const ForRange& loop);

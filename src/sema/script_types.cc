@@ -138,7 +138,7 @@ class Layout {
 
   void place_bits(Field& field, uint64_t width, uint64_t unit) {
     uint64_t at = is_union_ ? 0 : bits_;
-    bool straddles = unit && at / unit != (at + width - 1) / unit;
+    bool straddles = !is_packed_ && unit && at / unit != (at + width - 1) / unit;
     if (width == 0 || straddles) at = align_up(at, unit);
     field.offset = static_cast<uint32_t>(at / 8);
     field.bit_offset = static_cast<uint8_t>(at % 8);

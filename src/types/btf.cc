@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cstring>
 
 namespace flowtap {
 namespace {
@@ -145,6 +146,14 @@ uint32_t Btf::bucket_of(std::string_view name) const {
   return hash & static_cast<uint32_t>(buckets_.size() - 1);
 }
 
+bool Btf::is_text(uint32_t offset, std::string_view expected) const {
+  if (base_ && offset < first_string_) return base_->is_text(offset, expected);
+  offset -= first_string_;
+  if (offset >= strings_.size() || strings_.size() - offset <= expected.size()) return false;
+  const char* text = reinterpret_cast<const char*>(strings_.data()) + offset;
+  return std::memcmp(text, expected.data(), expected.size()) == 0 && text[expected.size()] == '\0';
+}
+
 std::string_view Btf::text(uint32_t offset) const {
   if (base_ && offset < first_string_) return base_->text(offset);
   offset -= first_string_;
@@ -256,7 +265,7 @@ std::optional<Btf::FoundEnumerator> Btf::find_enumerator(std::string_view name) 
     if (kind != BtfKind::Enum && kind != BtfKind::Enum64) continue;
     BtfType candidate = type(id);
     for (uint32_t i = 0; i < candidate.vlen; i++)
-      if (text(enumerator_name(candidate, i)) == name)
+      if (is_text(enumerator_name(candidate, i), name))
         return FoundEnumerator{id, enum_value(candidate, i)};
   }
   return std::nullopt;

@@ -112,6 +112,7 @@ class Btf {
   Status index_types();
   void index_names();
   std::string_view text(uint32_t offset) const;
+  bool is_text(uint32_t offset, std::string_view expected) const;  // without looking for its end
   Bytes record(uint32_t id) const;
   uint32_t bucket_of(std::string_view name) const;
 

@@ -9,16 +9,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace flowtap {
 namespace {
 
-constexpr int kMaxDepth = 32;
+constexpr size_t kMaxDepth = 32;
 
-// `depth` counts the types on the way down, since damaged BTF may go in circles, and `parts` all
-// that were visited, since two circles in one struct double the text with each round.
+// Damaged BTF may go in circles, which `open`, the types on the way down, shows. `parts` counts all
+// that were visited: structs that hold the next one twice double the text with each step.
 struct Printer {
   const Btf& btf;
-  int depth = 0;
+  std::vector<uint32_t> open = {};
   int parts = 0;
 
   std::string declare(uint32_t id, std::string inner, int indent);
@@ -63,8 +66,9 @@ std::string Printer::params(const BtfType& proto, int indent) {
 }
 
 std::string Printer::declare(uint32_t id, std::string inner, int indent) {
-  if (depth > kMaxDepth || ++parts > kMaxBtfParts) return spaced("void", inner);
-  depth++;
+  bool is_circle = std::find(open.begin(), open.end(), id) != open.end();
+  if (is_circle || open.size() > kMaxDepth || ++parts > kMaxBtfParts) return spaced("void", inner);
+  open.push_back(id);
   BtfType type = btf.type(id);
   std::string text;
   switch (type.kind) {
@@ -92,7 +96,7 @@ std::string Printer::declare(uint32_t id, std::string inner, int indent) {
     }
     default: text = spaced(base(type, indent), inner); break;
   }
-  depth--;
+  open.pop_back();
   return text;
 }
 

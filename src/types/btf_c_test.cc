@@ -82,6 +82,16 @@ TEST(BtfC, circles_that_double_end) {
   EXPECT_LT(c_type_name(*btf, 2).size(), 2'000'000u);
 }
 
+TEST(BtfC, structs_that_hold_the_next_one_twice_end) {
+  BtfWriter w;
+  for (uint32_t id = 1; id <= 31; id++)
+    w.add_struct(BtfKind::Struct, "", 8, {{"a", id + 1, 0}, {"b", id + 1, 0}});
+  w.add_int("int", 4);
+  std::vector<std::byte> bytes = w.bytes();
+  Result<Btf> btf = Btf::parse(bytes);
+  EXPECT_LT(c_type_name(*btf, 1).size(), 2'000'000u);
+}
+
 TEST(BtfC, the_running_kernel_prints) {
   std::optional<std::string> content = read_file("/sys/kernel/btf/vmlinux");
   if (!content) GTEST_SKIP() << "/sys/kernel/btf/vmlinux is not readable";

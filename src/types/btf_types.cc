@@ -16,6 +16,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace flowtap {
 namespace {
 
@@ -66,13 +68,13 @@ void place_bits(uint32_t bit_offset, Field& field) {
 struct BtfTypes::Place {
   uint32_t bit_offset = 0;
   AddressSpace space = AddressSpace::Kernel;
-  int depth = 0;
 };
 
 Type BtfTypes::type(uint32_t id, AddressSpace space) const { return convert(id, space, 0); }
 
 struct BtfTypes::Flat {
   std::vector<Field>& fields;
+  std::vector<uint32_t> open = {};  // the structs on the way down: one that comes again is a circle
   int parts = 0;
 };
 
@@ -185,11 +187,14 @@ Type BtfTypes::complete(const Type& type) const {
 }
 
 void BtfTypes::add_members(uint32_t id, const Place& place, Flat& flat) const {
-  if (place.depth > kMaxDepth) return;
+  bool is_circle = std::find(flat.open.begin(), flat.open.end(), id) != flat.open.end();
+  if (is_circle || flat.open.size() > kMaxDepth) return;
+  flat.open.push_back(id);
   for (const BtfMember& member : btf_->members(btf_->type(id))) {
-    if (++flat.parts > kMaxBtfParts) return;
+    if (++flat.parts > kMaxBtfParts) break;
     add_member(member, place, flat);
   }
+  flat.open.pop_back();
 }
 
 uint32_t BtfTypes::skip_names(uint32_t id) const {
@@ -207,7 +212,7 @@ void BtfTypes::add_member(const BtfMember& member, const Place& place, Flat& fla
   uint32_t bit_offset = place.bit_offset + member.bit_offset;
   if (member.name.empty()) {
     // What is unnamed and no struct is padding: "int : 4".
-    if (is_struct(type.kind)) add_members(id, {bit_offset, place.space, place.depth + 1}, flat);
+    if (is_struct(type.kind)) add_members(id, {bit_offset, place.space}, flat);
     return;
   }
   Field field{.name = std::string(member.name), .type = this->type(member.type, place.space)};

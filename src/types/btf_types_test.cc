@@ -182,6 +182,18 @@ TEST(BtfTypes, circles_that_double_end) {
             static_cast<size_t>(kMaxBtfParts));
 }
 
+TEST(BtfTypes, structs_that_hold_the_next_one_twice_end) {
+  BtfWriter w;
+  for (uint32_t id = 1; id <= 31; id++)
+    w.add_struct(BtfKind::Struct, id == 1 ? "first" : "", 8, {{"", id + 1, 0}, {"", id + 1, 0}});
+  w.add_struct(BtfKind::Struct, "", 8, {{"x", 33, 0}});
+  w.add_int("int", 4);
+  Blob blob(w);
+  size_t fields = blob.types.complete(blob.types.find("struct first"))->fields.size();
+  EXPECT_GT(fields, 0u);
+  EXPECT_LE(fields, static_cast<size_t>(kMaxBtfParts));
+}
+
 TEST(BtfTypes, random_damage_is_harmless) {
   BtfWriter w;
   uint32_t number = w.add_int("int", 4, BtfWriter::Signed);

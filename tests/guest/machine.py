@@ -30,7 +30,7 @@ class Options:
     memory: str = "2G"
     cpus: int = 2
     time_limit: float = 600
-    disks: bool = False    # an NVMe and a SCSI disk of 1 GB, empty
+    disks: bool = False    # disks of 1 GB, empty: NVMe, NVMe that does 2 I/O per second (nvme0n2), SCSI
 
 
 def run(kernel, command, options=Options(), write=None):
@@ -89,9 +89,11 @@ def qemu(folder, work, options):
     for tag, path in shares.items():
         command += ["-fsdev", f"local,id={tag},security_model=none,path={path}", "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
     if options.disks:
-        for disk in ("nvme", "scsi"):
+        for disk, limit in (("nvme", ""), ("slow", ",throttling.iops-total=2"), ("scsi", "")):
             with open(work / disk, "w") as image:
                 image.truncate(1 << 30)
-            command += ["-drive", f"file={work}/{disk},if=none,id={disk},format=raw,cache=unsafe"]
-        command += ["-device", "nvme,drive=nvme,serial=guest", "-device", "virtio-scsi-pci,id=bus", "-device", "scsi-hd,drive=scsi,bus=bus.0"]
+            command += ["-drive", f"file={work}/{disk},if=none,id={disk},format=raw,cache=unsafe{limit}"]
+        for device in ("nvme,id=controller,serial=guest", "nvme-ns,drive=nvme,bus=controller,nsid=1", "nvme-ns,drive=slow,bus=controller,nsid=2",
+                       "virtio-scsi-pci,id=bus", "scsi-hd,drive=scsi,bus=bus.0"):
+            command += ["-device", device]
     return [str(word) for word in command]

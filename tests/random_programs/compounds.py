@@ -9,13 +9,14 @@ FIELD_NAMES = ("a", "bb", "c3", "name", "_x")
 class Compounds:
     # --- types --------------------------------------------------------------------------------------
     def part_type(self, depth):
-        kinds = [(4, lambda d: self.pick(INTS)), (1, lambda d: BOOL), (2, lambda d: self.text_type([3, 8, 9, 16, 33]))]
+        kinds = [(4, lambda d: self.pick(INTS)), (1, lambda d: BOOL), (2, lambda d: self.text_type([3, 8, 9, 16, 33, 150]))]
         if depth > 0:
             kinds += [(1, self.tuple_type), (1, self.record_type)]
         return self.weighted(kinds)(depth - 1)
 
     def text_type(self, rooms):
-        return Text(min(self.pick(rooms), self.max_strlen))
+        # Keys of large maps may find no memory while a timer runs; see run_script().
+        return Text(min(self.pick(rooms), 16 if self.is_timer else self.max_strlen))
 
     def tuple_type(self, depth):
         return Tuple(tuple(self.part_type(depth) for _ in range(self.random.randrange(1, 5))))
@@ -25,7 +26,7 @@ class Compounds:
         return Record(names, tuple(self.part_type(depth) for _ in names))
 
     def any_type(self):
-        return self.weighted([(4, lambda: self.pick(INTS)), (1, lambda: BOOL), (3, lambda: self.text_type([4, 16, 40])),
+        return self.weighted([(4, lambda: self.pick(INTS)), (1, lambda: BOOL), (3, lambda: self.text_type([4, 16, 40, 130, 500])),
                               (2, lambda: self.tuple_type(1)), (1, lambda: self.record_type(1)), (1, self.array_type)])()  # fmt: skip
 
     def array_type(self):

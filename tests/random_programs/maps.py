@@ -52,7 +52,7 @@ class Maps:
             self.maps.append(Map(f"@k{i}", self.key_types(1), self.any_type()))
         self.maps += [Map(f"@s{i}", (), self.any_type()) for i in range(self.random.randrange(2))]
         for i in range(self.random.randrange(1, 4)):
-            kind = self.pick(AGGREGATIONS)
+            kind = self.pick(AGGREGATIONS[:6] if self.is_timer else AGGREGATIONS)
             low, step, count = self.pick([-10, 0, 5]), self.pick([1, 3, 10, 1024]), self.random.randrange(1, 12)
             extra = (self.random.randrange(6),) if kind == "hist" else (low, low + step * count, step) if kind == "lhist" else ()
             self.aggregations.append(Aggregation(f"@a{i}", self.key_types(0), kind, self.chance(0.5), extra))
@@ -63,7 +63,7 @@ class Maps:
         return types[0].parts if len(types) == 1 and isinstance(types[0], Tuple) else types
 
     def key_type(self):
-        return self.weighted([(4, lambda: self.pick(INTS)), (2, lambda: self.text_type([4, 9, 20])), (1, lambda: BOOL),
+        return self.weighted([(4, lambda: self.pick(INTS)), (2, lambda: self.text_type([4, 9, 20, 200])), (1, lambda: BOOL),
                               (1, lambda: self.tuple_type(0))])()  # fmt: skip
 
     def keys_of(self, types, depth, as_tuple=False):

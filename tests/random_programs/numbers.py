@@ -119,11 +119,17 @@ class Numbers:
         t, variable = self.text(depth - 1), self.variable_of(lambda v: isinstance(v, Text))
         if not variable or self.chance(0.4):
             return Expr(UINT64, f"strlen({t.text})", lambda s: len(t.value(s)))
+        if self.chance(0.2):
+            return self.texts_compared(t, depth)
         if self.chance(0.4):
             part = self.text_literal(2)
             return Expr(INT64, f"strstr({t.text}, {part.text})", lambda s: t.value(s).find(part.value(s)))
         index = self.random.randrange(variable.type.room)  # behind the text there are zeros
-        return Expr(Int(1, True), f"{variable.text}[{index}]", lambda s: variable.value(s).ljust(99, b"\0")[index])
+        return Expr(Int(1, True), f"{variable.text}[{index}]", lambda s: variable.value(s).ljust(index + 1, b"\0")[index])
+
+    def texts_compared(self, t, depth):
+        other, n = self.text(depth - 1), self.random.randrange(1, 20)
+        return Expr(INT64, f"strncmp({t.text}, {other.text}, {n})", lambda s: int(t.value(s)[:n] != other.value(s)[:n]))
 
     def from_compound(self, depth):
         """An element of an array, or a field of a tuple, record or struct, that is an integer."""
@@ -165,9 +171,9 @@ class Numbers:
 
     # --- conditions ---------------------------------------------------------------------------------
     def condition(self, depth):
-        kinds = [(6, self.compared), (1, self.as_bool)]
+        kinds = [(12, self.compared), (2, self.as_bool), (1, self.full_text), (1, self.about_process)]
         if depth > 0:
-            kinds += [(3, self.logic), (1, self.equal_texts), (1, self.equal_tuples), (1, self.text_inside), (1, self.key_known)]
+            kinds += [(6, self.logic), (2, self.equal_texts), (2, self.equal_tuples), (2, self.text_inside), (2, self.key_known)]
         return self.weighted(kinds)(depth)
 
     def compared(self, depth):
@@ -179,6 +185,16 @@ class Numbers:
             return found
         e = self.number(depth - 1)
         return Expr(BOOL, f"((bool){e.text})", lambda s: e.value(s) != 0)
+
+    def full_text(self, depth):
+        """A text is true when it is not empty."""
+        t = self.text(depth - 1)
+        return Expr(BOOL, f"({t.text} ? true : false)", lambda s: t.value(s) != b"")
+
+    def about_process(self, depth):
+        text = self.pick(["(curtask.pid == tid(init))", "(curtask->tgid == pid(init))", "(curtask.comm == comm)", "(cpu < ncpus)",
+                          "(curtask.group_leader.pid == curtask.tgid)"])  # fmt: skip
+        return Expr(BOOL, text, lambda s: True)
 
     def logic(self, depth):
         a, b = self.condition(depth - 1), self.condition(depth - 1)

@@ -10,7 +10,7 @@ from .statements import Statements, indented
 from .texts import Texts
 from .types import INT64, Enum
 
-STATEMENTS = 14
+STATEMENTS = (4, 14, 14, 14, 30)
 NUMBERS = 6
 
 
@@ -20,7 +20,8 @@ class Generator(Numbers, Texts, Compounds, Maps, Statements):
         self.numbers = [self.start_number() for _ in range(NUMBERS)]
         self.max_strlen = self.pick([16, 32, 64, 200, 1024])
         self.variables, self.maps, self.aggregations, self.macros = [], [], [], []
-        self.names = 0
+        self.names, self.declared, self.maps_at_end = 0, set(), []
+        self.is_timer = self.chance(0.1)  # else a begin probe
         self.struct = Struct("s0", self.random)
         self.enum = Enum("e0", (("ZERO", 0), ("THREE", 3), ("SEVEN", 7)))
 
@@ -61,19 +62,24 @@ class Generator(Numbers, Texts, Compounds, Maps, Statements):
         lines = self.definitions() + self.make_macros()
         self.make_maps()
         state = State()
-        probes = []
-        for word in ("begin", "end") if self.chance(0.3) else ("begin",):
+        probes, statements = [], self.pick(STATEMENTS)
+        main = "interval:ms:1" if self.is_timer else "begin"
+        for word in (main, "end") if self.chance(0.3) else (main,):
             self.variables = []
-            parts = [self.first_values()] if word == "begin" else []
-            parts += [self.statement(2) for _ in range(STATEMENTS if word == "begin" else 3)]
-            probes.append(([f"{word} {{", *indented(sum((p[0] for p in parts), [])), "}"], [p[1] for p in parts]))
-        state.maps = {m.name: {} for m in self.maps + self.aggregations} | {"@v": {}}
+            is_main = word == main
+            parts = [self.first_values()] if is_main else []
+            parts += [self.statement(2) for _ in range(statements if is_main else 3)]
+            body = sum((p[0] for p in parts), [])
+            if is_main and self.is_timer:  # its first run ends the script; others may come before that
+                body = ["if (@once) { return; } @once = 1;", *body, "exit();"]
+            probes.append(([f"{word} {{", *indented(body), "}"], [p[1] for p in parts]))
+        state.maps = {m.name: {} for m in self.maps + self.maps_at_end + self.aggregations} | {"@v": {}}
         for _, steps in probes:
             for step in steps:
                 step(state)
         text = "\n".join(lines + sum((p[0] for p in probes), [])) + "\n"
-        numbers = Map("@v", (INT64,), INT64)
-        return text, state.output, entries(self.maps + [numbers], self.aggregations, state)
+        shown = [*self.maps, *self.maps_at_end, Map("@v", (INT64,), INT64)]
+        return text, state.output, entries(shown, self.aggregations, state) + ["@once: 1"] * self.is_timer
 
     def first_values(self):
         """The numbers that the compiler shall not know, and something in every map."""

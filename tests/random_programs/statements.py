@@ -5,8 +5,9 @@ A statement function of the generator answers (lines, run).
 
 from .expression import Break, Continue, Expr
 from .formats import directive
+from .maps import Map
 from .numbers import ARITHMETIC, arithmetic, cast, literal
-from .types import BOOL, INT64, UINT64, Array, Int, Text, Tuple, show
+from .types import BOOL, INT64, INTS, UINT64, Array, Int, Text, Tuple, common, show
 
 
 def indented(lines):
@@ -30,7 +31,7 @@ class Statements:
         simple = [
             (4, self.declare), (4, self.show_value), (2, self.show_formatted), (2, self.assign), (2, self.compound), (2, self.step),
             (3, self.set_map), (3, self.aggregate), (1, self.remove), (1, self.look_up), (1, self.change_map), (1, self.point),
-            (1, self.call_macro),
+            (1, self.call_macro), (1, self.widen), (1, self.widen_map), (1, self.offset_pointer), (1, self.step_inside), (1, self.show_bytes),
         ]  # fmt: skip
         nested = [(3, self.branch), (2, self.range), (1, self.while_), (1, self.unroll), (1, self.each)]
         return self.weighted(kinds or (simple + nested if depth > 0 else simple))(depth)
@@ -61,9 +62,11 @@ class Statements:
     def declare(self, depth):
         e = self.value_of(self.any_type(), 2)
         name = self.new_name("$x")
-        is_scalar = isinstance(e.type, Int) or e.type == BOOL
-        line = f"let {name}: {e.type.name} = {e.text};" if is_scalar and (e.type == UINT64 or self.chance(0.6)) else f"{name} = {e.text};"
-        if isinstance(e.type, Text):
+        line = f"{name} = {e.text};"
+        if (isinstance(e.type, Int) or e.type == BOOL) and self.chance(0.6):
+            line = f"let {name}: {e.type.name} = {e.text};"
+            self.declared.add(name)
+        elif isinstance(e.type, Text):
             line = f"let {name}: string[{e.type.room}] = {e.text};"
         self.variables.append(Expr(e.type, name, lambda s: s.variables[name]))
         return [line], lambda s: s.variables.__setitem__(name, e.value(s))
@@ -75,11 +78,13 @@ class Statements:
         e = self.value_of(target.type, 2)
         return [f"{target.text} = {e.text};"], lambda s: s.variables.__setitem__(target.text, e.value(s))
 
-    def wide_variable(self):
-        return self.variable_of(lambda t: t in (INT64, UINT64))
+    def changeable(self):
+        """An integer variable whose type stays what it is when it is calculated with."""
+        found = [v for v in self.variables if v.type == INT64 or v.text in self.declared and isinstance(v.type, Int)]
+        return self.pick(found) if found else None
 
     def compound(self, depth):
-        target = self.wide_variable()
+        target = self.changeable()
         if not target:
             return self.declare(depth)
         op, e = self.pick(list(ARITHMETIC)), self.number(2, may_be_literal=True)
@@ -87,13 +92,13 @@ class Statements:
             e = self.small(64)
         if op in ("/", "%") and e.is_literal:
             e = literal(3)
-        type = target.type
-        change = lambda s: type.fit(ARITHMETIC[op](s.variables[target.text], type.fit(e.value(s))))
+        result = arithmetic(op, target, e)
+        change = lambda s: target.type.fit(result.value(s))
         return [f"{target.text} {op}= {e.text};"], lambda s: s.variables.__setitem__(target.text, change(s))
 
     def step(self, depth):
         """`$x++` and its kin, with the value they have."""
-        target = self.wide_variable()
+        target = self.changeable()
         if not target:
             return self.declare(depth)
         sign, is_prefix = self.pick("+-"), self.chance(0.5)
@@ -106,6 +111,45 @@ class Statements:
             s.output.append(str(after if is_prefix else before))
 
         return [f"print({text});"], run
+
+    def step_inside(self, depth):
+        """`$x++ + e`, where e may read the variable: the left side comes first."""
+        target = self.changeable()
+        if not target:
+            return self.declare(depth)
+
+        def stepped(s):
+            before = s.variables[target.text]
+            s.variables[target.text] = target.type.fit(before + 1)
+            return before
+
+        e = arithmetic(self.pick("+-*^"), Expr(target.type, target.text + "++", stepped), self.number(2))
+        return [f"print({e.text});"], lambda s: s.output.append(str(e.value(s)))
+
+    def widen(self, depth):
+        """A variable without a declared type takes the smallest that holds all its values."""
+        name, types = self.new_name("$y"), [self.pick(INTS), self.pick(INTS)]
+        values = [self.number_of(t, 2) for t in types]
+        type = common(*types)
+        lines = []
+        for e in values:
+            lines.append(f"{name} = {e.text}; print(({name}, sizeof({name})));")
+        return lines, lambda s: s.output.extend(f"({type.fit(e.value(s))}, {type.size})" for e in values)
+
+    def widen_map(self, depth):
+        """The same for keys and values of a map."""
+        name, types = self.new_name("@w"), [[self.pick(INTS), self.pick(INTS)] for _ in range(2)]
+        pairs = [(self.number_of(k, 1), self.number_of(v, 2)) for k, v in types]
+        key, value = common(types[0][0], types[1][0]), common(types[0][1], types[1][1])
+        self.maps_at_end.append(Map(name, (key,), value))
+
+        def run(s):
+            values = s.maps.setdefault(name, {})
+            for k, v in pairs:
+                values[(key.fit(k.value(s)),)] = value.fit(v.value(s))
+            s.output.append(str(values[(key.fit(pairs[0][0].value(s)),)]))
+
+        return [f"{name}[{k.text}] = {v.text};" for k, v in pairs] + [f"print({name}[{pairs[0][0].text}]);"], run
 
     # --- maps ---------------------------------------------------------------------------------------
     def set_map(self, depth, map=None):
@@ -167,17 +211,40 @@ class Statements:
         e = self.number_of(UINT64, 2)
         name, type, _, _ = field = self.pick(struct.fields)
         index = struct.fields.index(field)
+        copy, map = self.new_name("$s"), self.new_name("@p")
         lines = [f"{bytes_} = (uint8[8]){e.text}; {pointer} = (struct {struct.name} *)&{bytes_};",
-                 f"print({pointer}->{name}); print(*{pointer});"]  # fmt: skip
+                 f"print({pointer}->{name}); print(*{pointer});",
+                 f"{copy} = *{pointer}; {map}[1] = {copy}; print(({copy}.{name}, {map}[1].{name}));"]  # fmt: skip
+        self.maps_at_end.append(Map(map, (INT64,), struct.type()))
 
         def run(s):
             values = struct.read(e.value(s))
-            s.output += [str(values[index]), show(struct.type(), values)]
+            s.maps.setdefault(map, {})[(1,)] = values
+            s.output += [str(values[index]), show(struct.type(), values), f"({values[index]}, {values[index]})"]
 
         return lines, run
 
+    def offset_pointer(self, depth):
+        type, e, count, sign = self.pick(INTS), self.number(2), self.random.randrange(100), self.pick("+-")
+        distance = count * type.size * (1 if sign == "+" else -1)
+        address = lambda s: hex(UINT64.fit(e.value(s) + distance))
+        return [f"print(({type.name} *){e.text} {sign} {count});"], lambda s: s.output.append(address(s))
+
+    def show_bytes(self, depth):
+        type = Array(Int(1, False), 8)
+        e, count, form = self.array_of(type, 2), self.random.randrange(1, 9), self.pick(["r", "rx", "rh"])
+
+        def write(s):
+            data = e.value(s)[:count]
+            if form == "rh":
+                return " ".join(f"{b:02x}" for b in data)
+            is_plain = lambda b: form == "r" and 32 <= b < 127
+            return "".join(chr(b) if is_plain(b) else f"\\x{b:02x}" for b in data)
+
+        return [f'printf("%{form}\\n", buf({e.text}, {count}));'], lambda s: s.output.append(write(s))
+
     def call_macro(self, depth):
-        target = self.wide_variable()
+        target = self.changeable()
         if not target:
             return self.declare(depth)
         e = cast(target.type, self.number(2))

@@ -12,7 +12,7 @@ def text_literal(text):
 
 class Texts:
     def text_literal(self, longest=None):
-        longest = longest or self.pick([1, 3, 7, 8, 15, 16, 31, 63])
+        longest = longest or self.pick([1, 3, 7, 8, 15, 16, 31, 63, 180])
         length = self.random.randrange(min(longest, self.max_strlen - 2) + 1)
         alphabet = "ab" if longest <= 3 else LETTERS
         return text_literal("".join(self.pick(alphabet) for _ in range(length)))
@@ -24,7 +24,9 @@ class Texts:
         return self.weighted(kinds)(depth)
 
     def plain_text(self, depth):
-        return self.variable_of(lambda t: isinstance(t, Text)) or Expr(Text(16), "comm", lambda s: b"flowtap")
+        """A variable or the name of this process, which a timer may interrupt or not."""
+        own = text_literal("flowtap") if self.is_timer else Expr(Text(16), "comm", lambda s: b"flowtap")
+        return self.variable_of(lambda t: isinstance(t, Text)) or own
 
     def text_choice(self, depth):
         test, a, b = self.condition(depth - 1), self.text(depth - 1), self.text(depth - 1)

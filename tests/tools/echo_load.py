@@ -1,4 +1,5 @@
-"""Sends ICMP echo requests and waits for each answer: echo_load.py COUNT ADDRESS... Prints what it sent and how long each took."""
+"""Sends ICMP echo requests and waits for each answer: echo_load.py COUNT ADDRESS... Prints what it sent and how long each took. With 'unanswered'
+before the count it does not wait."""
 
 import json
 import os
@@ -7,7 +8,8 @@ import struct
 import sys
 import time
 
-count, addresses = int(sys.argv[1]), sys.argv[2:]
+waits = sys.argv[1] != "unanswered"
+count, *addresses = sys.argv[1 if waits else 2:]
 
 
 def checksum(data):
@@ -27,7 +29,7 @@ def echo(address, number, sequence):
             head = struct.pack("!BBH", 8, 0, checksum(head + body))
         began = time.monotonic()
         end.sendto(head + body, (address, 0))
-        while True:
+        while waits:
             answer = end.recv(2000)
             answer = answer if v6 else answer[20:]
             if answer[0] == (129 if v6 else 0) and answer[4:8] == body[:4]:
@@ -36,6 +38,6 @@ def echo(address, number, sequence):
 
 sent = []
 for address in addresses:
-    for sequence in range(1, count + 1):
+    for sequence in range(1, int(count) + 1):
         sent.append([address, os.getpid() & 0xFFFF, sequence, echo(address, os.getpid() & 0xFFFF, sequence)])
 print(json.dumps({"pid": os.getpid(), "sent": sent}))

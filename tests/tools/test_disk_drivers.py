@@ -1,9 +1,13 @@
-"""mdflush, scsilatency, scsiresult, nvmelatency: what drivers do with requests."""
+"""mdflush, scsilatency, scsiresult, nvmelatency, biotimeout: what drivers do with requests."""
 
 import ctypes
 import fcntl
+import mmap
 import os
+import re
 import struct
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import features
@@ -62,7 +66,8 @@ def scsiresult_counts_every_result(root, flowtap):
 
 
 def nvme_disk():
-    return features.IN_GUEST and load_module("nvme") and wait_for(lambda: Path("/dev/nvme0n1").exists())
+    """Whether there are nvme0n1 and nvme0n2, a slow one; the controller is then asked no more."""
+    return features.IN_GUEST and load_module("nvme") and wait_for(lambda: Path("/dev/nvme0n1").exists() and Path("/dev/nvme0n2").exists())
 
 
 def nvmelatency_times_every_command(root, flowtap):
@@ -104,3 +109,37 @@ def nvmelatency_decodes_admin_commands_and_errors(root, flowtap):
     return (differing("admin commands", {"nvme0,identify": 5, "nvme0,get_log_page": 2}, histograms(lines, "@admin_usecs"))
             + differing("errors", [("nvme0", "get_log_page", status & 0x7ff) for status in bad], rows)
             + differing("status", ([0] * 5, True), (good, all(bad))) + err)
+
+
+def read_at_once(disk, sectors):
+    """One direct read of a page for each, all under way together."""
+    fd = os.open(f"/dev/{disk}", os.O_RDONLY | os.O_DIRECT)
+    with ThreadPoolExecutor(len(sectors)) as threads:
+        list(threads.map(lambda sector: os.preadv(fd, [mmap.mmap(-1, 4096)], sector * 512), sectors))
+    os.close(fd)
+
+
+def timeouts_in_the_log():
+    log = subprocess.run(["dmesg"], capture_output=True, text=True, check=True).stdout
+    return len(re.findall(r"nvme nvme0: I/O .* QID \d+ timeout,", log))
+
+
+def biotimeout_shows_what_an_nvme_disk_did_not_answer(root, flowtap):
+    """the kernel's log: nvme0: I/O ... timeout"""
+    if not nvme_disk():
+        return Skipped("this machine has no NVMe disk to play with")
+    limit = Path("/sys/block/nvme0n2/queue/io_timeout")
+    usual = limit.read_text()
+    limit.write_text("1000")
+    before = timeouts_in_the_log()
+    running = Running(flowtap, "biotimeout", "--disk", "nvme0n2", "-f", "json")
+    # The disk does two in a second, and the kernel looks once a second: the last is late, and no other one twice.
+    sectors = [800 * n for n in range(1, 7)]
+    read_at_once("nvme0n2", sectors)
+    counted = timeouts_in_the_log() - before
+    out, err = running.stop()
+    limit.write_text(usual)
+    rows = json_records(out)
+    wrong = [row for row in rows if (row["disk"], row["op"], row["bytes"]) != ("nvme0n2", "read", 4096) or row["sector"] not in sectors or row["age_ms"] < 1000]
+    return (differing("timeouts", counted, sum(row["event"] == "timeout" for row in rows)) + differing("any", True, counted > 0)
+            + differing("other than late reads", [], wrong) + err)

@@ -146,6 +146,28 @@ def superping_shows_every_answer(root, flowtap):
             + differing("processes", {done["pid"]}, {row["pid"] for row in rows}) + err)
 
 
+def superping_shows_what_has_no_answer(root, flowtap):
+    """Icmp:OutEchos without Icmp:InEchoReps, and of IPv6, beside a machine that ignores some"""
+    with cable() as (here, there):
+        running = Running(flowtap, "superping", "-f", "json", "--netns", str(here.pid), "--timeout=1")
+        before = here.counters()
+        here.run(f"{ECHO} 3 10.77.0.2 fd77::2")
+        there.run("echo 1 > /proc/sys/net/ipv4/icmp_echo_ignore_all; echo 1 > /proc/sys/net/ipv6/icmp/echo_ignore_all")
+        here.run(f"{ECHO} unanswered 7 10.77.0.2")
+        here.run(f"{ECHO} unanswered 4 fd77::2")
+        counted = grown(before, here.counters())
+        time.sleep(2 * features.SLOWER)  # the last are looked for within 1.5 seconds
+        here.run(f"{ECHO} unanswered 2 10.77.0.2")
+        out, err = running.stop()
+    rows = json_rows(out)
+    lost = [row["addr"] for row in rows if row["end"] == "lost"]
+    unanswered = counted["IcmpOutEchos"] - counted["IcmpInEchoReps"], counted["Icmp6OutEchos"] - counted["Icmp6InEchoReplies"]
+    return (differing("unanswered", (7, 4), unanswered) + differing("lost", unanswered, (lost.count("10.77.0.2"), lost.count("fd77::2")))
+            + differing("sooner", [], [row for row in rows if row["end"] == "lost" and row["lat_us"] < 1_000_000])
+            + differing("answered", 6, sum(row["end"] == "answer" for row in rows))
+            + differing("sent at the end", [("10.77.0.2", 1), ("10.77.0.2", 2)], sorted((row["addr"], row["seq"]) for row in rows if row["end"] == "waiting")) + err)
+
+
 def superping_filters_in_the_kernel(root, flowtap):
     """the load's own requests, by family, address, device and process"""
     problem = ""
