@@ -22,7 +22,7 @@ def run(module, root, results):
     if not features.has("bpf"):
         return results.add(name, skipped=features.reason("bpf"))
     wanted = os.environ.get("CASE", "")
-    for test in vars(module).values():
+    for test in list(vars(module).values()):
         is_test = inspect.isfunction(test) and test.__module__ == name and list(inspect.signature(test).parameters) == ["flowtap"]
         if not is_test or wanted not in test.__name__:
             continue
