@@ -48,7 +48,7 @@ def full_disk_ends_a_script_that_would_go_on(flowtap):
 def terminal_that_goes_away_ends_in_order(flowtap):
     with tempfile.TemporaryDirectory() as folder:
         out, ready = Path(folder, "out"), Path(folder, "ready")
-        script = 'begin { @seen = 1; } interval:ms:10 { system("touch %s"); }' % ready
+        script = 'begin { @seen = 1; system("touch %s"); } interval:s:1 { }' % ready
         child, terminal = pty.fork()
         if child == 0:
             os.execv(flowtap, [str(flowtap), "--unsafe", "-q", "-o", str(out), "-e", script])

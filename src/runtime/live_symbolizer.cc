@@ -42,13 +42,28 @@ constexpr size_t kMostDemangled = 100000;
 
 }  // namespace
 
-// Once for a whole run: two stamps of one clock must keep their distance in what is printed.
+// Two stamps of one clock must keep their distance in what is printed, so it is not asked each
+// time.
 LiveSymbolizer::LiveSymbolizer(Options options)
     : options_(std::move(options)),
       from_boot_(distance_to_realtime(CLOCK_BOOTTIME)),
       from_monotonic_(distance_to_realtime(CLOCK_MONOTONIC)),
       from_tai_(whole_seconds(distance_to_realtime(CLOCK_TAI))) {
   if (options_.keeps_one_table) users_.keep_one_table();
+}
+
+// Somebody may set the clock meanwhile. Looks once for each second of stamps; what the clock is
+// only adjusted by stays unseen.
+void LiveSymbolizer::follow_steps(clockid_t clock, uint64_t stamp) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  constexpr int64_t kStep = 100'000'000;
+  if (stamp < looked_at_ + kSecond) return;
+  looked_at_ = stamp;
+  int64_t& known = clock == CLOCK_BOOTTIME ? from_boot_ : from_monotonic_;
+  int64_t step = distance_to_realtime(clock) - known;
+  if (step > -kStep && step < kStep) return;
+  from_boot_ += step;
+  from_monotonic_ += step;
 }
 
 void LiveSymbolizer::remember(uint32_t pid) {
@@ -99,8 +114,12 @@ std::string LiveSymbolizer::cgroup_path(uint64_t id, std::string_view filter) {
 
 uint64_t LiveSymbolizer::unix_time(uint64_t ns, Clock clock) {
   switch (clock) {
-    case Clock::Boot: return ns + static_cast<uint64_t>(from_boot_);
-    case Clock::Monotonic: return ns + static_cast<uint64_t>(from_monotonic_);
+    case Clock::Boot:
+      follow_steps(CLOCK_BOOTTIME, ns);
+      return ns + static_cast<uint64_t>(from_boot_);
+    case Clock::Monotonic:
+      follow_steps(CLOCK_MONOTONIC, ns);
+      return ns + static_cast<uint64_t>(from_monotonic_);
     case Clock::Tai:
     case Clock::SwTai: return ns + static_cast<uint64_t>(from_tai_);
   }

@@ -1,6 +1,8 @@
 #pragma once
 // LiveSymbolizer: names from the running machine, for the writers.
 
+#include <time.h>
+
 #include <map>
 #include <string>
 
@@ -44,6 +46,8 @@ class LiveSymbolizer : public Symbolizer {
   std::map<std::string, std::string> demangled_;
   std::map<uint64_t, std::string> user_names_;
   bool has_passwords_ = false;
+  void follow_steps(clockid_t clock, uint64_t stamp);
+  uint64_t looked_at_ = 0;  // the stamp at which the clock was last compared
   // What to add to a stamp of each clock to get nanoseconds since 1970.
   int64_t from_boot_ = 0, from_monotonic_ = 0, from_tai_ = 0;
 };
