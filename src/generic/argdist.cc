@@ -239,6 +239,9 @@ const GenericTool kArgdist = {
         "(nanoseconds in the function) and $entry(size), an argument at a return. Types of text "
         "are char*. '#name' at the end names the result.\n\n"
         "As BCC's argdist, but for -I: types of the kernel need no headers.",
+    .overhead =
+        "0.12 us of CPU time per event of a tracepoint with -C, 0.07 us with -H; 2.1 us with "
+        "-C in a function of the kernel.",
     .example =
         "flowtap argdist -i 10 -H 't:sock:sock_send_length():int:args->ret:args->ret>0'\n"
         "  [13:38:27]\n"

@@ -59,6 +59,10 @@ const GenericTool kFunccount = {
         "Functions that happen a million times a second cost a million probes: begin with a "
         "narrow pattern.\n\n"
         "As BCC's funccount, but for -D: -d bpf before the name shows the program.",
+    .overhead =
+        "0.13 us of CPU time per event of a tracepoint; 0.2 us in a function of a program, "
+        "whose call takes 10 us longer by the trap into the kernel; 1.0 us in a function of "
+        "the kernel.",
     .example =
         "flowtap funccount 't:tcp:*'\n"
         "  COUNT  FUNC\n"

@@ -96,6 +96,9 @@ const GenericTool kFunclatency = {
         "stand the number of calls, their average and their sum. A function that calls itself is "
         "measured from its innermost call, unless the pattern holds a '*'.\n\n"
         "As BCC's funclatency, but for -l.",
+    .overhead =
+        "0.4 us of CPU time per call of a function of a program, which takes 11 us longer by "
+        "the traps into the kernel; 3.8 us per call of a function of the kernel.",
     .example =
         "flowtap funclatency -u c:getaddrinfo\n"
         "  @usecs:\n"

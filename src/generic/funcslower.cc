@@ -100,6 +100,9 @@ const GenericTool kFuncslower = {
         "Fast calls are dropped in the kernel. The time includes all that a function waits for; a "
         "function that calls itself is measured from its innermost call.\n\n"
         "As BCC's funcslower, but for -f: stacks stand below their line.",
+    .overhead =
+        "0.5 us of CPU time per call of a function of a program, which takes 11 us longer by "
+        "the traps into the kernel; 3.0 us per call of a function of the kernel.",
     .example =
         "flowtap funcslower -u 100 -a 1 c:getaddrinfo\n"
         "  COMM                 PID   LAT(us)      RVAL      ARG1  FUNC\n"

@@ -52,6 +52,7 @@ struct GenericTool {
   std::string_view summary;
   std::string_view usage;  // what follows the options
   std::string_view description;
+  std::string_view overhead;  // how it was measured stands behind it in help
   std::string_view example;
   std::string_view see_also;
   std::span<const GenericOption> options;

@@ -86,6 +86,9 @@ const GenericTool kStackcount = {
         "-f writes one line for each stack: pipe it into flamegraph.pl.\n\n"
         "As BCC's stackcount, but for --debug: -d bpf before the name shows the program. -v is "
         "flowtap's.",
+    .overhead =
+        "3.2 us of CPU time per event of a tracepoint, 2.0 us with -K and 1.4 us with -U; 14 "
+        "us in a function of the kernel.",
     .example =
         "flowtap stackcount -K t:tcp:tcp_destroy_sock\n"
         "  @[\n"

@@ -214,6 +214,9 @@ const GenericTool kTrace = {
         "text at an address, %K and %U show the kernel's and the program's symbol there.\n\n"
         "As BCC's trace, but for -A, -a, -B, -b, -c, -f, -I, -S, -s and -u: flowtap -f chooses the "
         "format, and types of the kernel need no headers.",
+    .overhead =
+        "0.2 us of CPU time per event of a tracepoint that is shown, 0.06 us per event that "
+        "the filter leaves out; 1.1 us per such event in a function of the kernel.",
     .example =
         "flowtap trace -M 3 't:sock:inet_sock_set_state (args->newstate == TCP_ESTABLISHED) \"port "
         "%d\", args->dport'\n"

@@ -48,7 +48,7 @@ def generic_tools_are_listed_and_explained(root, flowtap):
     _, listed, _ = flowtap_text(flowtap, "tools")
     for name in NAMES:
         code, text, _ = flowtap_text(flowtap, "help", name)
-        for part in (f"usage: flowtap {name} [options] ", "options:", "needs:", "example: flowtap"):
+        for part in (f"usage: flowtap {name} [options] ", "options:", "needs:", "overhead:", "example: flowtap"):
             if part not in text:
                 problem += f"  the help of {name} lacks '{part}'\n"
         if code != 0 or f"  {name} " not in listed or not flowtap_text(flowtap, "--docs", "man", name)[1].startswith(".TH"):

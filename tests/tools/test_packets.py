@@ -1,5 +1,6 @@
 """Packets that were dropped, marked, delayed, beside what the test sent and what the kernel counted. Each test has namespaces of its own."""
 
+import contextlib
 import json
 import re
 import socket
@@ -178,12 +179,12 @@ def superping_filters_in_the_kernel(root, flowtap):
     return problem
 
 
-def lives_of(flowtap, expected, send_and_read):
+def lives_of(flowtap, expected, send_and_read, end="freed", plan=()):
     """What is wrong about packets that are read 80 ms after they were sent. Others on the machine may have packets that live as long."""
-    running = Running(flowtap, "skblife", "-f", "json", "--min-us", "80000")
+    running = Running(flowtap, *plan, "skblife", "-f", "json", "--min-us", "80000")
     read = send_and_read()
     out, err = running.stop()
-    rows = [row for row in json_rows(out) if row["end"] == "freed"]
+    rows = [row for row in json_rows(out) if row["end"] == end]
     packets = sum(row["pkts"] for row in rows)
     is_right = packets == expected if features.SLOWER > 1 else packets >= expected
     return (differing("read", expected, read) + differing(f"{expected} packets that lived 80 ms, found {packets}", True, is_right)
@@ -199,6 +200,27 @@ def skblife_measures_what_a_device_holds(root, flowtap):
             return packets_in(end)
 
         return lives_of(flowtap, 40, send_and_read)
+
+
+def skblife_measures_what_a_program_reads_by_tcp(root, flowtap):
+    """the test's own segments, one for each of its connections, which it reads 80 ms after it sent them"""
+    with cable() as (here, there), contextlib.ExitStack() as open_ends:
+        listener = open_ends.enter_context(there.socket(socket.AF_INET, socket.SOCK_STREAM))
+        listener.bind(("10.77.0.2", 7))
+        listener.listen(20)
+        pairs = []
+        for _ in range(20):
+            near = open_ends.enter_context(here.socket(socket.AF_INET, socket.SOCK_STREAM))
+            near.connect(("10.77.0.2", 7))
+            pairs.append((near, open_ends.enter_context(listener.accept()[0])))
+
+        def send_and_read():
+            for near, _ in pairs:
+                near.send(b"x" * 700)
+            time.sleep(0.08)
+            return sum(len(far.recv(2000)) == 700 for _, far in pairs)
+
+        return lives_of(flowtap, 20, send_and_read, end="read", plan=("--plan", "events"))
 
 
 def skblife_measures_what_a_program_reads(root, flowtap):

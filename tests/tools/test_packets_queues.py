@@ -8,7 +8,7 @@ import time
 
 from namespaces import cable, nearly, send
 from processes import Running, Skipped
-from shared import differing, json_rows
+from shared import differing, json_rows, plans_that_work
 from slow_line import SlowLine
 
 
@@ -70,6 +70,53 @@ def qdisclat_chooses_kinds_and_devices(root, flowtap):
         queues, drops, _, _, err = waits_in_tbf(flowtap, *arguments)
         problem += differing(f"{arguments}", (some, some), (bool(queues), bool(drops))) + err
     return problem
+
+
+CLASSES = """tc qdisc add dev cable root handle 1: htb
+             tc class add dev cable parent 1: classid 1:10 htb rate 1mbit
+             tc class add dev cable parent 1: classid 1:20 htb rate 2mbit
+             tc class add dev cable parent 1: classid 1:30 htb rate 2mbit
+             tc qdisc add dev cable parent 1:10 handle 10: fq_codel
+             tc qdisc add dev cable parent 1:30 handle 30: netem delay 30ms limit 20"""
+
+
+def waits_in_classes(flowtap, *arguments):
+    """({(kind, class): packets}, the same of drops, what tc says of qdiscs and classes, stderr)"""
+    with cable() as (here, there):
+        here.run("for kind in htb fq_codel netem; do modprobe sch_$kind; done")
+        here.run(CLASSES)
+        running = Running(flowtap, *arguments, "-f", "json", "--netns", str(here.pid))
+        for minor, count in ((0x10, 40), (0x20, 50), (0x30, 60)):
+            with here.socket(socket.AF_INET) as end:
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, 0x10000 + minor)  # the class
+                for _ in range(count):
+                    end.sendto(b"x" * 500, ("10.77.0.2", 9))
+        while "backlog 0b 0p" not in here.run("tc -s qdisc show dev cable root"):
+            time.sleep(0.02)
+        out, err = running.stop()
+        text = here.run("tc -s qdisc show dev cable; tc -s class show dev cable")
+    told = {f"{kind} {name}": (int(sent), int(dropped)) for kind, name, sent, dropped in
+            re.findall(r"(qdisc \w+|class) (?:htb )?(\S+) .*\n Sent \d+ bytes (\d+) pkt \(dropped (\d+)", text)}
+    rows = json_rows(out)
+    return ({(r["kind"], int(r["class"], 16)): r["pkts"] for r in rows if "pkts" in r},
+            {(r["kind"], int(r["class"], 16)): r["count"] for r in rows if "reason" in r}, told, err)
+
+
+def qdisclat_tells_queues_within_classes(root, flowtap):
+    """tc -s qdisc, tc -s class: Sent, dropped"""
+    if "functions" not in plans_that_work(flowtap, "qdisclat"):
+        return Skipped("this kernel lets no functions be traced")
+    queues, drops, told, err = waits_in_classes(flowtap, "qdisclat")
+    expected = {("fq_codel", 0x10010): told["class 1:10"][0], ("pfifo", 0x10020): told["class 1:20"][0],
+                ("netem", 0x10030): told["class 1:30"][0]}
+    lost = {("fq_codel", 0x10010): told["qdisc fq_codel 10:"][1], ("netem", 0x10030): told["qdisc netem 30:"][1]}
+    # What the kernel sends by itself passes the classes by.
+    at_root = queues.pop(("htb", 0xffffffff), 0)
+    one, _, told_then, other_err = waits_in_classes(flowtap, "qdisc-fq_codel")
+    return (differing("packets", expected, queues) + nearly("packets at the root", sum(expected.values()), at_root, most=told["qdisc htb 1:"][0])
+            + differing("sent to 1:20", 50, told["class 1:20"][0])
+            + differing("dropped", {key: count for key, count in lost.items() if count}, drops) + differing("netem dropped some", True, lost["netem", 0x10030] > 0)
+            + differing("with one kind", {("fq_codel", 0x10010): told_then["class 1:10"][0]}, one) + err + other_err)
 
 
 SO_SNDBUFFORCE = 32  # not in Python's module
