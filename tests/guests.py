@@ -12,7 +12,7 @@ import kernels
 import machine
 
 # What each boot of a guest runs: kernel arguments and parts. Lockdown cannot be undone.
-BOOTS = {"": ["lang", "kernel", "processes", "security", "faults", "restricted", "tools"], "lockdown=confidentiality": ["lockdown"]}
+BOOTS = {"": ["lang", "kernel", "processes", "security", "faults", "restricted", "tools", "random"], "lockdown=confidentiality": ["lockdown"]}
 MODULES = "dummy veth nvme virtio_scsi sd_mod ext4 btrfs"  # that cases trace
 SLOWER = 10  # how much longer things may take in a guest: its processor is emulated
 TIME_LIMIT = 2700  # seconds; a guest that hangs is a failure

@@ -64,7 +64,7 @@ bool Lowering::has_many_choices() const {
   constexpr int kMany = 64;  // expressions
   int found = 0;
   for_each_expr(instance_.body, [&](const Expr&) { found++; });
-  return found > kMany;
+  return found > kMany || instance_.has_unroll;
 }
 
 ir::Operand Lowering::forgotten(const Type& type, Operand value) {

@@ -73,6 +73,7 @@ struct Instance {
   std::unordered_map<const Stmt*, int> declares;
   std::unordered_map<const Stmt*, int> loop_functions;  // loops -> function number
   int functions = 1;
+  bool has_unroll = false;                      // the code may be much longer than the text
   size_t first_variable = 0, end_variable = 0;  // its own part of CheckedProgram::variables
 };
 

@@ -210,7 +210,10 @@ class Resolver {
   void statement(const Stmt&, const Emit& n) { exprs(n.values); }
   void statement(const Stmt&, const Block& n) { block(n); }
   void statement(const Stmt&, const If& n) { expr(n.condition), block(n.then), block(n.otherwise); }
-  void statement(const Stmt&, const Unroll& n) { expr(n.count), block(n.body); }
+  void statement(const Stmt&, const Unroll& n) {
+    instance_.has_unroll = true;
+    expr(n.count), block(n.body);
+  }
 
   void statement(const Stmt& s, const Assign& n) {
     expr(n.value);

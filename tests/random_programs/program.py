@@ -10,7 +10,7 @@ from .statements import Statements, indented
 from .texts import Texts
 from .types import INT64, Enum
 
-STATEMENTS = (4, 14, 14, 14, 30)
+STATEMENTS = (3, 5, 8, 12, 24)
 NUMBERS = 6
 
 
