@@ -152,7 +152,8 @@ def listing_is_made_visible_on_a_terminal(flowtap):
         subprocess.run(["gcc", "-x", "c", "-o", binary, "-"], input=b"int evil_name(void) { return 1; } int main(void) { return evil_name(); }", check=True)
         binary.write_bytes(binary.read_bytes().replace(b"evil_name", b"ev\x1b[2J_me"))
         text = on_a_terminal([flowtap, "-l", f"uprobe:{binary}:ev*"])
-    return shows_only(text, r"ev\x1b[2J_me")
+        told = on_a_terminal([flowtap, "-v", "--dry-run", "-e", f"uprobe:{binary}:ev* {{ }}"], ["stderr"])
+    return shows_only(text, r"ev\x1b[2J_me") or shows_only(told, r"ev\x1b[2J_me")
 
 
 # --- files ----------------------------------------------------------------------------------------

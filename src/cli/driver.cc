@@ -43,9 +43,9 @@ namespace {
 
 // Writes text to standard output; a reader that has gone away is no reason to complain.
 // Names of user programs' functions may hold anything; a terminal shows them only.
-void put(std::string text) {
-  if (::isatty(STDOUT_FILENO) == 1) escape_tail(text, 0, LineEnds::Keep);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+void put(std::string text, std::FILE* to = stdout) {
+  if (::isatty(::fileno(to)) == 1) escape_tail(text, 0, LineEnds::Keep);
+  std::fwrite(text.data(), 1, text.size(), to);
 }
 
 // A reader that has seen enough closes its pipe.
@@ -62,7 +62,7 @@ std::string error_text(const Error& error) {
 }
 
 int report(const Error& error, int code) {
-  fmt::print(stderr, "{}", error_text(error));
+  put(error_text(error), stderr);
   return code;
 }
 
@@ -130,13 +130,13 @@ CompileOptions compile_options(const Options& options, const Child* child,
 void show(const Diagnostics& diagnostics, const Sources& sources, bool no_warnings) {
   for (const Diagnostic& diagnostic : diagnostics.all())
     if (diagnostic.severity == Severity::Error || !no_warnings)
-      fmt::print(stderr, "{}", render(diagnostic, sources));
+      put(render(diagnostic, sources), stderr);
 }
 
 void show_stats(const Session& session, const Image& image) {
   Result<std::vector<ProgramStats>> stats = session.stats();
   if (!stats.ok()) return;
-  fmt::print(stderr, "{:>12} {:>10}  {}\n", "runs", "ns/run", "probe");
+  put(fmt::format("{:>12} {:>10}  {}\n", "runs", "ns/run", "probe"), stderr);
   for (size_t i = 0; i < image.programs.size(); i++) {
     const ProgramStats& s = (*stats)[i];
     const std::vector<AttachPoint>& attach = image.programs[i].attach;
@@ -144,8 +144,9 @@ void show_stats(const Session& session, const Image& image) {
     std::string more = attach.size() > 1 ? fmt::format(" and {} more", attach.size() - 1) : "";
     const std::string& made_as = image.programs[i].made_as;
     if (!made_as.empty()) more += fmt::format(" (as {})", made_as);
-    fmt::print(stderr, "{:>12} {:>10}  {}{}\n", s.runs, s.runs ? s.nanoseconds / s.runs : 0,
-               attach[0].name, more);
+    put(fmt::format("{:>12} {:>10}  {}{}\n", s.runs, s.runs ? s.nanoseconds / s.runs : 0,
+                    attach[0].name, more),
+        stderr);
   }
 }
 
@@ -259,20 +260,22 @@ class Driver {
       }
       if (outcome.code) return *outcome.code;
       if (plan.empty()) {
-        fmt::print(stderr, "{}", outcome.message);
+        put(outcome.message, stderr);
         return kExitKernel;
       }
       refused.push_back({plan, false, outcome.why});
     }
-    fmt::print(stderr, "error: none of the script's plans works on this machine\n{}",
-               verdicts_text(refused, "plan"));
+    put(fmt::format("error: none of the script's plans works on this machine\n{}",
+                    verdicts_text(refused, "plan")),
+        stderr);
     return kExitKernel;
   }
 
   void say_plan(const std::string& plan, const std::vector<Verdict>& refused) const {
     if (options_.verbose == 0 || plan.empty()) return;
-    fmt::print(stderr, "{}trying plan '{}'\n",
-               refused.empty() ? "" : verdicts_text(refused, "plan"), plan);
+    put(fmt::format("{}trying plan '{}'\n", refused.empty() ? "" : verdicts_text(refused, "plan"),
+                    plan),
+        stderr);
   }
 
   // flowtap check SCRIPT
@@ -436,11 +439,12 @@ class Driver {
     run.dry_run = options_.is_dry_run;
     run.stats = options_.shows_stats || options_.mode == Mode::Bench;
     if (options_.verbose > 0)
-      run.say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
+      run.say = [](const std::string& text) { put(fmt::format("{}\n", text), stderr); };
     if (compiled.config.missing_probes != MissingProbes::Error) {
       bool tells = compiled.config.missing_probes == MissingProbes::Warn;
       run.forgive = [tells](const AttachPoint& point, const Error& error) {
-        if (tells) fmt::print(stderr, "warning: {} is skipped: {}\n", point.name, error.message());
+        if (tells)
+          put(fmt::format("warning: {} is skipped: {}\n", point.name, error.message()), stderr);
         return true;
       };
     }

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 
 #include "lang/c_constant.h"
@@ -85,6 +86,7 @@ class CParser {
   std::string enumeration();
   void enum_values(CEnum& out);
   Attributes attributes();
+  uint64_t alignment_of(const Token& token);
   int64_t constant(std::initializer_list<std::string_view> ends, std::string_view what);
   std::optional<int64_t> lookup(const std::string& name);
   std::string tag_or_unnamed();
@@ -271,6 +273,7 @@ void CParser::suffixes(CField& out) {
   if (accept(":")) {
     out.bits = constant({",", ";"}, "the width of a bit field");
     if (out.bits < 0 || out.bits > 64) fail(out.span, "a bit field has 0 to 64 bits");
+    if (out.bits == 0 && !out.name.empty()) fail(out.span, "a bit field of 0 bits has no name");
   }
   attributes();
 }
@@ -354,9 +357,18 @@ CParser::Attributes CParser::attributes() {
       std::string_view word = tokens_[i].text;
       if (word == "packed" || word == "__packed__") found.is_packed = true;
       if ((word == "aligned" || word == "__aligned__") && i + 2 < tokens_.size())
-        found.alignment = tokens_[i + 2].number;
+        found.alignment = alignment_of(tokens_[i + 2]);
     }
   }
+}
+
+// 0 for what is no number: the natural one.
+uint64_t CParser::alignment_of(const Token& token) {
+  constexpr uint64_t kMost = 65536;
+  if (token.number == 0) return 0;
+  if (std::has_single_bit(token.number) && token.number <= kMost) return token.number;
+  fail(token.span, fmt::format("an alignment is a power of two, at most {}", kMost));
+  return 0;
 }
 
 // A constant expression that runs to one of `ends`, outside of parentheses.
@@ -377,7 +389,9 @@ int64_t CParser::constant(std::initializer_list<std::string_view> ends, std::str
   ExprPtr expr = parse_expression(text, span, ids, ignored);
   ConstantContext context;
   context.lookup = [this](const std::string& name) { return lookup(name); };
-  std::optional<int64_t> value = expr ? evaluate_constant(*expr, context) : std::nullopt;
+  // A number that is wrong is a number in the tree.
+  bool is_right = expr && !ignored.has_errors();
+  std::optional<int64_t> value = is_right ? evaluate_constant(*expr, context) : std::nullopt;
   if (!value) fail(span, fmt::format("{} must be a constant, found '{}'", what, text));
   return value.value_or(0);
 }
@@ -392,7 +406,7 @@ std::optional<int64_t> CParser::lookup(const std::string& name) {
   Diagnostics ignored;
   uint32_t ids = 1;
   ExprPtr expr = parse_expression(define->text, define->span, ids, ignored);
-  if (!expr) return std::nullopt;
+  if (!expr || ignored.has_errors()) return std::nullopt;
   ConstantContext context;
   context.lookup = [this](const std::string& inner) { return lookup(inner); };
   return evaluate_constant(*expr, context);

@@ -9,6 +9,7 @@
 #include "builtins/probes.h"
 #include "lang/expand.h"
 #include "sema/infer.h"
+#include "types/array_size.h"
 
 namespace flowtap {
 
@@ -489,6 +490,13 @@ Type Inferrer::resolve_type(const TypeSpec& spec) {
   for (size_t i = 0; i < spec.suffixes.size(); i++) {
     const TypeSpec::Suffix& suffix = spec.suffixes[i];
     bool sets_size = i == 0 && !suffix.is_pointer && suffix.count > 0;
+    bool counts_bytes = sets_size && (is(type, Kind::String) || is(type, Kind::Buffer));
+    if (!suffix.is_pointer && suffix.count > 0 &&
+        !can_repeat(counts_bytes ? int_type(1, false) : type,
+                    static_cast<uint64_t>(suffix.count))) {
+      error(spec.span, fmt::format("this is too large: a type has at most {} bytes", kMaxTypeSize));
+      return unknown_type();
+    }
     if (suffix.is_pointer)
       type = pointer_type(type, default_space());
     else if (sets_size && is(type, Kind::String))

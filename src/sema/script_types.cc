@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "builtins/constants.h"
+#include "types/array_size.h"
 #include "types/layout.h"
 
 namespace flowtap {
@@ -122,8 +123,8 @@ class Layout {
     return field;
   }
 
-  uint32_t size(uint64_t wanted_alignment) const {
-    return static_cast<uint32_t>(align_up((end_ + 7) / 8, std::max(widest_, wanted_alignment)));
+  uint64_t size(uint64_t wanted_alignment) const {
+    return align_up((end_ + 7) / 8, std::max(widest_, wanted_alignment));
   }
 
  private:
@@ -186,8 +187,10 @@ Type ScriptTypes::resolve(const CType& type) const {
   if (!found && type.pointers > 0) found = none_type();  // an opaque struct behind a pointer
   if (!found) return nullptr;
   for (int i = 0; i < type.pointers; i++) found = pointer_type(found, AddressSpace::Kernel);
-  for (size_t i = type.dimensions.size(); i-- > 0;)
+  for (size_t i = type.dimensions.size(); i-- > 0;) {
+    if (!can_repeat(found, type.dimensions[i])) return unknown_type();
     found = array_type(found, static_cast<uint32_t>(type.dimensions[i]));
+  }
   return found;
 }
 
@@ -205,6 +208,16 @@ void ScriptTypes::define_struct(const CStruct& definition, Diagnostics& diagnost
       continue;
     }
     if (is(type, Kind::Struct)) type = complete(type);
+    if (is(type, Kind::Unknown) || layout.size(1) + type->size > kMaxTypeSize) {
+      diagnostics.error(member.span, fmt::format("'{}' is too large: a type has at most {} bytes",
+                                                 member.name, kMaxTypeSize));
+      return;
+    }
+    if (member.bits >= 0 && (!is_integer(type) || member.bits > type->size * 8)) {
+      diagnostics.error(member.span,
+                        fmt::format("'{}' cannot hold {} bits", type_name(type), member.bits));
+      continue;
+    }
     Field field = layout.place(member, type);
     if (!member.name.empty()) {
       data.fields.push_back(std::move(field));
@@ -216,7 +229,7 @@ void ScriptTypes::define_struct(const CStruct& definition, Diagnostics& diagnost
       data.fields.push_back(std::move(inner));
     }
   }
-  data.size = layout.size(definition.alignment);
+  data.size = static_cast<uint32_t>(layout.size(definition.alignment));
   std::string name = data.name;
   defined_[name] = std::make_shared<const TypeData>(std::move(data));
 }

@@ -22,6 +22,7 @@
 #include <bit>
 
 #include "base/text.h"
+#include "types/array_size.h"
 
 namespace flowtap {
 namespace {
@@ -61,8 +62,9 @@ std::optional<FieldLine> parse_field_line(std::string_view line) {
 Type fit(const Type& type, const FieldLine& line) {
   bool is_word = line.size == 1 || line.size == 2 || line.size == 4 || line.size == 8;
   if (is(type, Kind::Unknown))
-    return is_word ? int_type(line.size, line.is_signed)
-                   : array_type(int_type(1, false), line.size);
+    return is_word                                     ? int_type(line.size, line.is_signed)
+           : can_repeat(int_type(1, false), line.size) ? array_type(int_type(1, false), line.size)
+                                                       : none_type();
   if (is_integer(type) && type->size > line.size && is_word)
     return int_type(line.size, type->is_signed);
   if (is(type, Kind::Array) && type->size != line.size && type->element->size > 0)

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "types/array_size.h"
 
 namespace flowtap {
 namespace {
@@ -161,7 +162,7 @@ Type build(const Parts& parts, const FindType& find, AddressSpace space) {
   if (is(type, Kind::Struct) && type->size == 0) return unknown_type();
   if (is(type, Kind::Unknown)) return type;
   for (size_t i = parts.bounds.size(); i-- > 0;) {
-    if (uint64_t{type->size} * parts.bounds[i] > INT32_MAX) return unknown_type();
+    if (!can_repeat(type, parts.bounds[i])) return unknown_type();
     type = array_type(type, parts.bounds[i]);
   }
   return type;

@@ -18,6 +18,8 @@
 
 #include <algorithm>
 
+#include "types/array_size.h"
+
 namespace flowtap {
 namespace {
 
@@ -122,7 +124,7 @@ Type BtfTypes::convert_pointer(const BtfType& type, AddressSpace space, int dept
 Type BtfTypes::convert_array(const BtfType& type, AddressSpace space, int depth) const {
   BtfArray info = Btf::array_info(type);
   Type element = convert(info.element, space, depth + 1);
-  if (uint64_t{element->size} * info.count > INT32_MAX) return none_type();
+  if (!can_repeat(element, info.count)) return none_type();
   return array_type(element, info.count);
 }
 
