@@ -95,3 +95,8 @@ def vm_peak_megabytes(pid):
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) / 1024
     return 0.0
+
+
+def cpu_milliseconds(pid):
+    """How long the threads of a running process have been on a CPU."""
+    return sum(int(file.read_text().split()[0]) for file in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e6

@@ -2,7 +2,7 @@
 //
 // vmlinux comes first and answers nearly everything. A machine may have a hundred modules with BTF
 // of their own; they are tried only when vmlinux does not know a name, one at a time, and only the
-// one that knew it stays loaded. Enumerators and names that nobody knows are remembered, since
+// one that knew it stays loaded. Answers, of names that nobody knows too, are remembered, since
 // types are inferred in several walks and each asks again.
 
 #include "kernel/live_types.h"
@@ -92,7 +92,8 @@ void LiveTypes::visit_all(std::string_view module, const Visit& visit) {
 }
 
 Type LiveTypes::find(std::string_view name) {
-  Type found;
+  Type& found = found_[std::string(name)];
+  if (found) return found;
   search(fmt::format("type {}", name), {}, [&](const Source& source) {
     found = source.types->find(name);
     return found != nullptr;

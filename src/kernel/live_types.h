@@ -54,6 +54,7 @@ class LiveTypes {
   // sources_[n] has definition number n; [0] is vmlinux.
   std::vector<std::unique_ptr<Source>> sources_;
   std::set<std::string> failed_;
+  std::map<std::string, Type> found_;
   std::map<std::string, EnumConstant> enumerators_;
   std::map<std::pair<int32_t, AddressSpace>, Type> completed_;
 };

@@ -18,7 +18,6 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <cstring>
 
 namespace flowtap {
 namespace {
@@ -104,7 +103,6 @@ Result<Btf> Btf::parse(Bytes bytes, const Btf* base) {
   }
   Status indexed = btf.index_types();
   if (!indexed) return indexed.error();
-  btf.index_names();
   return btf;
 }
 
@@ -126,7 +124,7 @@ Status Btf::index_types() {
 }
 
 // Backwards, so that of two types with one name the first is found first.
-void Btf::index_names() {
+void Btf::index_names() const {
   uint32_t count = end_id() - first_id_;
   buckets_.assign(std::bit_ceil(count / 2 + 1), 0);
   next_.assign(count, 0);
@@ -151,7 +149,7 @@ bool Btf::is_text(uint32_t offset, std::string_view expected) const {
   offset -= first_string_;
   if (offset >= strings_.size() || strings_.size() - offset <= expected.size()) return false;
   const char* text = reinterpret_cast<const char*>(strings_.data()) + offset;
-  return std::memcmp(text, expected.data(), expected.size()) == 0 && text[expected.size()] == '\0';
+  return text[expected.size()] == '\0' && expected == std::string_view(text, expected.size());
 }
 
 std::string_view Btf::text(uint32_t offset) const {
@@ -249,12 +247,25 @@ BtfArray Btf::array_info(const BtfType& type) {
   return {.element = load<uint32_t>(type.extra), .count = load<uint32_t>(type.extra, 8)};
 }
 
+// A short script asks for one or two names, for which a table of all costs more than a look at all.
 uint32_t Btf::find(std::string_view name, BtfKind kind) const {
   if (name.empty()) return 0;
+  if (finds_++ < kFindsWithoutIndex) return scan(name, kind);
+  if (buckets_.empty()) index_names();
   for (uint32_t link = buckets_[bucket_of(name)]; link != 0; link = next_[link - 1]) {
     uint32_t id = first_id_ + link - 1;
     BtfType candidate = type(id);
     if (candidate.kind == kind && candidate.name == name) return id;
+  }
+  return 0;
+}
+
+uint32_t Btf::scan(std::string_view name, BtfKind kind) const {
+  for (uint32_t id = first_id_; id < end_id(); id++) {
+    uint32_t offset = offsets_[id - first_id_];
+    if (kind_of(load<uint32_t>(types_, offset + 4)) == kind &&
+        is_text(load<uint32_t>(types_, offset), name))
+      return id;
   }
   return 0;
 }

@@ -110,7 +110,8 @@ class Btf {
 
  private:
   Status index_types();
-  void index_names();
+  void index_names() const;
+  uint32_t scan(std::string_view name, BtfKind kind) const;
   std::string_view text(uint32_t offset) const;
   bool is_text(uint32_t offset, std::string_view expected) const;  // without looking for its end
   Bytes record(uint32_t id) const;
@@ -122,7 +123,10 @@ class Btf {
   uint32_t first_string_ = 0;      // offset of the first own string
   std::vector<uint32_t> offsets_;  // where each own type starts in types_, and the end
   // Names: a chained hash table whose links are ids counted from first_id_, plus one; 0 ends.
-  std::vector<uint32_t> buckets_, next_;
+  // Made when names are asked for often.
+  static constexpr uint32_t kFindsWithoutIndex = 16;
+  mutable std::vector<uint32_t> buckets_, next_;
+  mutable uint32_t finds_ = 0;
 };
 
 }  // namespace flowtap

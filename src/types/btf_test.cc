@@ -74,6 +74,24 @@ TEST(Btf, details_of_each_kind_are_read) {
   EXPECT_EQ(Btf::array_info(btf->type(8)).count, 12u);
 }
 
+TEST(Btf, names_are_found_the_same_with_and_without_an_index) {
+  BtfWriter w;
+  w.add_struct(BtfKind::Struct, "twice", 4, {});
+  w.add_struct(BtfKind::Union, "twice", 4, {});
+  w.add_struct(BtfKind::Struct, "twice", 8, {});
+  w.add_struct(BtfKind::Struct, "twic", 4, {});
+  std::vector<std::byte> bytes = w.bytes();
+  Result<Btf> btf = Btf::parse(bytes);
+  ASSERT_TRUE(btf);
+  for (int i = 0; i < 10; i++) {
+    EXPECT_EQ(btf->find("twice", BtfKind::Struct), 1u) << i;
+    EXPECT_EQ(btf->find("twice", BtfKind::Union), 2u) << i;
+    EXPECT_EQ(btf->find("twic", BtfKind::Struct), 4u) << i;
+    EXPECT_EQ(btf->find("twi", BtfKind::Struct), 0u) << i;
+    EXPECT_EQ(btf->find("wice", BtfKind::Struct), 0u) << i;
+  }
+}
+
 TEST(Btf, the_first_of_two_equal_names_is_found) {
   BtfWriter w;
   w.add_struct(BtfKind::Struct, "twice", 4, {});
