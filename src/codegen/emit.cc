@@ -124,6 +124,7 @@ class Emitter {
 
   void emit_function(const ir::Function& function, const Allocation& allocation) {
     allocation_ = &allocation;
+    is_callback_ = function.parent >= 0;
     function_start_ = out_.insns.size();
     out_.subprograms.push_back({function.name, static_cast<uint32_t>(function_start_)});
     function_starts_[&function - program_.functions.data()] = function_start_;
@@ -325,7 +326,10 @@ class Emitter {
     ir::Operand a = inst.a, b = inst.b;
     uint8_t dst = phys(inst.dst);
     bool b_is_dst = !b.is_imm() && phys(b.reg) == dst;
-    if (b_is_dst && commutes(inst.alu)) std::swap(a, b), b_is_dst = false;
+    // Where a number is added to a pointer, the pointer is on the left and must stay there: of
+    // 'number += pointer' the verifier forgets in which frame the pointer points.
+    bool may_swap = commutes(inst.alu) && !(is_callback_ && inst.alu == ir::Alu::Add);
+    if (b_is_dst && may_swap) std::swap(a, b), b_is_dst = false;
     uint8_t code = static_cast<uint8_t>(BPF_ALU64 | alu_code(inst.alu));
     bool clobbers_b = !b.is_imm() && phys(b.reg) == dst && !(!a.is_imm() && phys(a.reg) == dst);
     if (clobbers_b) {
@@ -432,6 +436,7 @@ class Emitter {
   const Frame& frame_;
   Program& out_;
   const Allocation* allocation_ = nullptr;
+  bool is_callback_ = false;
   size_t function_start_ = 0;
   std::map<int64_t, size_t> function_starts_;
   std::vector<Jump> jumps_;  // forward, not landed yet, oldest first

@@ -417,7 +417,12 @@ Value Lowering::lower_cast(const Expr& expr, const Cast& node) {
   }
   if (is_integer(to)) {  // from an array of the same size
     Value bytes = lower(*node.operand);
-    return read({.type = to, .space = AddressSpace::Bpf, .address = bytes.address});
+    Address whole = bytes.address;
+    if (whole.offset % to->size != 0) {  // inside a tuple, an array is aligned as its elements are
+      whole = temp(8);
+      copy(whole, bytes.address, to->size);
+    }
+    return read({.type = to, .space = AddressSpace::Bpf, .address = whole});
   }
   Address room = temp(to->size);
   if (is_scalar(from)) {

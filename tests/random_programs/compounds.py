@@ -59,7 +59,6 @@ class Compounds:
         return Expr(type, text, lambda s: tuple(p.value(s) for p in parts))
 
     def record_of(self, type, depth):
-        """Fields are matched by name, so they may be given in any order once the type is known."""
         parts = [self.value_of(part, depth - 1) for part in type.parts]
         text = "(" + ", ".join(f"{n} = {p.text}" for n, p in zip(type.names, parts)) + ")"
         return Expr(type, text, lambda s: tuple(p.value(s) for p in parts))

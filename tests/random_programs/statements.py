@@ -15,10 +15,10 @@ def indented(lines):
 
 
 class Statements:
-    def block(self, depth, kinds=None):
+    def block(self, depth):
         """Some statements; variables they make are not used after them."""
         known = list(self.variables)
-        parts = [self.statement(depth, kinds) for _ in range(self.random.randrange(1, 4))]
+        parts = [self.statement(depth) for _ in range(self.random.randrange(1, 4))]
         self.variables = known
 
         def run(s):
@@ -27,14 +27,14 @@ class Statements:
 
         return indented([line for lines, _ in parts for line in lines]), run
 
-    def statement(self, depth, kinds=None):
+    def statement(self, depth):
         simple = [
             (4, self.declare), (4, self.show_value), (2, self.show_formatted), (2, self.assign), (2, self.compound), (2, self.step),
             (3, self.set_map), (3, self.aggregate), (1, self.remove), (1, self.look_up), (1, self.change_map), (1, self.point),
             (1, self.call_macro), (1, self.widen), (1, self.widen_map), (1, self.offset_pointer), (1, self.step_inside), (1, self.show_bytes),
         ]  # fmt: skip
         nested = [(3, self.branch), (2, self.range), (1, self.while_), (1, self.unroll), (1, self.each)]
-        return self.weighted(kinds or (simple + nested if depth > 0 else simple))(depth)
+        return self.weighted(simple + nested if depth > 0 else simple)(depth)
 
     # --- printing -----------------------------------------------------------------------------------
     def printable(self):
