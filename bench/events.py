@@ -43,7 +43,7 @@ def burst(machine, tracer, expected):
         first = program_statistics()
         subprocess.run([machine.tool("read_load"), str(CALLS)], check=True)
         last = program_statistics()
-        deltas = [[last[p][i] - first[p][i] for i in (0, 1)] for p in tracer.programs if p in last and p in first]
+        deltas = [[last[p][i] - first[p][i] for i in (0, 1)] for p in last if p in first and p not in tracer.before]
         costs = [ns / runs for ns, runs in deltas if runs >= CALLS]
         if len(costs) == expected:
             return sum(costs)
