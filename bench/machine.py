@@ -57,16 +57,16 @@ class Tracer:
     """A running tracer: started, and waited for until its first program is there and it has settled."""
 
     def __init__(self, command, output=subprocess.DEVNULL, environment=None):
-        before = set(program_statistics())
+        self.before = set(program_statistics())
         environment = {**os.environ, **(environment or {})}
         self.process = subprocess.Popen(command, stdout=output, stderr=subprocess.DEVNULL, env=environment)
-        self.programs = set()
+        found = set()
         for _ in range(200):
             time.sleep(0.05)
-            found = set(program_statistics()) - before
-            if found and found == self.programs:
+            now = set(program_statistics()) - self.before
+            if now and now == found:
                 break
-            self.programs = found
+            found = now
         else:
             raise RuntimeError(f"{command[0]} attached nothing")
         time.sleep(0.2)

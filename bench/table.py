@@ -22,10 +22,11 @@ class Row:
             bars.append((f">= {self.at_least:g}", f"{ours:{self.form}}", ours >= self.at_least))
         for name, limit in self.ratios.items():
             if name in self.values:
-                ratio = ours / self.values[name]
+                ratio = ours / self.values[name] if self.values[name] else float("inf")
                 # Two nanoseconds more or less cannot be told apart.
                 is_equal = self.what.endswith("ns") and abs(ours - self.values[name]) < 2
-                bars.append((f"<= {limit:.3g} x {name}", f"{ratio:.2f} x", ratio <= limit or is_equal))
+                # Less than nothing is a disturbed measurement, not a cheap program.
+                bars.append((f"<= {limit:.3g} x {name}", f"{ratio:.2f} x", 0 < ratio <= limit or is_equal))
         return bars
 
     def holds(self):
