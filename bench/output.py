@@ -29,7 +29,7 @@ def rows_to_file(machine):
         seconds = time.monotonic() - begin
         tracer.stop()
         with open(path, "rb") as file:
-            arrived = sum(piece.count(b" read_load ") for piece in iter(lambda: file.read(1 << 20), b""))
+            arrived = sum(b" read_load " in line for line in file)
         rates.append(arrived / seconds)
         lost += max(0, ROWS - arrived)
         path.unlink()
