@@ -4,12 +4,16 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <span>
 #include <string_view>
 
+#include "base/bytes.h"
+#include "base/check.h"
 #include "base/text.h"
 #include "cli/script.h"
 
@@ -20,8 +24,8 @@ namespace fs = std::filesystem;
 namespace {
 
 struct EmbeddedFile {
-  std::string_view name;  // "tcplife.bt", "lib/tcp.bt"
-  std::string_view text;
+  std::string_view name;    // "tcplife.bt", "lib/tcp.bt"
+  std::string_view packed;  // by gzip(1)
 };
 #include "embedded_tools.h"
 
@@ -31,12 +35,28 @@ const EmbeddedFile* find_embedded(std::string_view name) {
   return nullptr;
 }
 
+// What was packed when the program was built cannot be damaged.
+std::string text_of(const EmbeddedFile& file) {
+  constexpr int kGzip = 16 + MAX_WBITS;
+  std::string_view end = file.packed.substr(file.packed.size() - 4);  // the size of the text
+  std::string text(load<uint32_t>(std::as_bytes(std::span(end))), '\0');
+  z_stream stream = {};
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(file.packed.data()));
+  stream.avail_in = static_cast<uInt>(file.packed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(text.data());
+  stream.avail_out = static_cast<uInt>(text.size());
+  CHECK(::inflateInit2(&stream, kGzip) == Z_OK);
+  CHECK(::inflate(&stream, Z_FINISH) == Z_STREAM_END);
+  ::inflateEnd(&stream);
+  return text;
+}
+
 std::string embedded_path(const EmbeddedFile& file) { return "tools/" + std::string(file.name); }
 
 ToolFile embedded_tool(const EmbeddedFile& file) {
   return {.name = fs::path(file.name).stem().string(),
           .path = embedded_path(file),
-          .text = std::string(file.text),
+          .text = text_of(file),
           .folder = ""};
 }
 
@@ -100,8 +120,7 @@ Result<std::vector<std::pair<std::string, std::string>>> read_tool_import(const 
   bool is_beside = !folder.empty() && fs::exists(fs::path(folder) / path, error);
   const EmbeddedFile* file = is_beside ? nullptr : find_embedded(path);
   if (!file) return read_import(folder.empty() ? "." : folder, path);
-  return std::vector<std::pair<std::string, std::string>>{
-      {embedded_path(*file), std::string(file->text)}};
+  return std::vector<std::pair<std::string, std::string>>{{embedded_path(*file), text_of(*file)}};
 }
 
 }  // namespace flowtap
