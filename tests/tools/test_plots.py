@@ -1,15 +1,28 @@
 """Pictures that tools draw, beside the rows they were drawn from."""
 
+import html
 import json
 import re
+import shutil
 import subprocess
 import tempfile
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
+import features
+from functions import NotPossible
 from processes import Running
 from shared import differing, flowtap_text, run_load
 
+# Put at the end of a page: what a reader sees of the marks, that is, of all that say something when pointed at.
+LOOK = """<script>
+const seen = [...document.querySelectorAll('svg title')].map(title => {
+  const mark = title.parentElement, box = mark.getBoundingClientRect(), page = mark.ownerSVGElement.getBoundingClientRect();
+  const inside = box.left >= page.left && box.right <= page.right && box.top >= page.top && box.bottom <= page.bottom;
+  return {shape: mark.tagName, title: title.textContent, is_drawn: inside && box.width + box.height > 0 && getComputedStyle(mark).visibility == 'visible'};
+});
+document.body.innerText = JSON.stringify(seen);
+</script>"""
 SPACE = "{http://www.w3.org/2000/svg}"
 
 
@@ -48,6 +61,47 @@ def lines_are_drawn_for_each_socket(root, flowtap):
     names = [text.text.split(": ")[1] for text in tree.iter(SPACE + "text") if (text.text or "").startswith("tcpwin: ")]
     strange = [name for name in names if name not in sockets]
     return differing("pictures", min(len(sockets), 8), len(names)) + differing("pictures of nothing", [], strange) + err
+
+
+def marks_in_a_browser(flowtap, load, *arguments):
+    """(the tool's rows, the marks that a browser draws for them, stderr); the page is opened from disk, without a network."""
+    if features.IN_GUEST or not shutil.which("chromium"):
+        raise NotPossible("there is no browser here: pages are looked at on machines that have Chromium")
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder, "page.html")
+        running = Running(flowtap, *arguments, "-f", "json", "--plot", str(page))
+        run_load(*load)
+        out, err = running.stop()
+        page.write_text(page.read_text().replace("</body>", f"{LOOK}</body>"))
+        browser = ["unshare", "-n", "chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile", "--dump-dom", page.as_uri()]
+        shown = subprocess.run(browser, capture_output=True, text=True, timeout=120)
+    found = re.search(r"\[.*\]", shown.stdout, re.S)
+    if not found:
+        return [], [], shown.stdout + shown.stderr
+    marks = json.loads(html.unescape(found[0]))
+    hidden = [mark for mark in marks if not mark["is_drawn"]]
+    return [json.loads(line) for line in out.splitlines()], marks, err + differing("marks that cannot be seen", [], hidden)
+
+
+def a_browser_shows_every_point(root, flowtap):
+    rows, marks, problem = marks_in_a_browser(flowtap, ("tcp", 5, 3, 0), "tcplife")
+    shown = sum(1 + int((re.search(r"and (\d+) more here", mark["title"]) or [0, 0])[1]) for mark in marks)
+    return problem + differing("points", len(rows), shown) + differing("shapes", {"circle"}, {mark["shape"] for mark in marks})
+
+
+def a_browser_shows_every_cell(root, flowtap):
+    rows, marks, problem = marks_in_a_browser(flowtap, ("tcp", 7, 4, 6), "tcpconnect")
+    counted = sum(int(mark["title"].split("\n")[-1]) for mark in marks)
+    return problem + differing("sum of the cells", len(rows), counted) + differing("shapes", {"rect"}, {mark["shape"] for mark in marks})
+
+
+def a_browser_shows_every_line(root, flowtap):
+    rows, marks, problem = marks_in_a_browser(flowtap, ("tcp", 2, 1, 0), "tcpwin")
+    found = [re.search(r"ELAPSED\(us\) (\S+)\n.*SOCKET (\S+)\n", mark["title"], re.S) for mark in marks]
+    told = {(float(one[1]), one[2]) for one in found}
+    sockets = {socket for _, socket in told}
+    rows = {(row["elapsed_us"], row["socket"]) for row in rows if row["socket"] in sockets}
+    return problem + differing("rows without a mark", set(), rows - told) + differing("marks without a row", set(), told - rows) + differing("any mark", True, bool(marks))
 
 
 def a_picture_that_cannot_be_written_is_told_at_once(root, flowtap):
