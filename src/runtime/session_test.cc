@@ -154,6 +154,7 @@ TEST_F(SessionTest, a_signal_ends_it_and_end_probes_run) {
 }
 
 TEST_F(SessionTest, a_second_signal_kills) {
+  ::signal(SIGINT, SIG_DFL);  // ignored where tests run in the background
   add(idle());
   add(Assembler("end").record(0, 0, 1).done().at(end_point()));
   image_.events[0] = {.kind = EventKind::System, .format = *parse_format("kill -INT %d; sleep 1")};
