@@ -238,7 +238,8 @@ bool LiveTarget::has(Feature feature) const {
       return *state_->has_stack_args;
     case Feature::KprobeMulti: return has_kprobe_multi();
     case Feature::UprobeMulti: return has_uprobe_multi();
-    case Feature::DirectReads: return kfunc_id(kCast).has_value();
+    // The kernel permits them under lockdown for confidentiality, which asks for the opposite.
+    case Feature::DirectReads: return kfunc_id(kCast) && has(Feature::KernelReads);
     case Feature::KernelReads:
       if (!state_->has_kernel_reads) state_->has_kernel_reads = can_read_kernel();
       return *state_->has_kernel_reads;
