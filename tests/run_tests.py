@@ -119,8 +119,9 @@ def run_cases(folder, results):
         names.add(case.name)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for case, (problem, skipped) in zip(cases, pool.map(run_case, cases)):
-            place = f"{Path(case.file).relative_to(ROOT)}:{case.line}"
-            results.add(f"{case.name} ({place})", problem and f"  {case.script}\n{problem}", skipped)
+            name = f"{case.name} ({Path(case.file).relative_to(ROOT)}:{case.line})"
+            problem = functions.settled(name, problem, lambda: run_case(case)[0])
+            results.add(name, problem and f"  {case.script}\n{problem}", skipped)
 
 
 # --- the parts --------------------------------------------------------------------------------------

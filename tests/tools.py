@@ -8,11 +8,10 @@ import json
 import os
 import subprocess
 import sys
-import traceback
 from pathlib import Path
 
 import features
-from functions import NotPossible, Skipped
+from functions import Skipped, attempt, settled
 
 TESTS = Path(__file__).resolve().parent / "tools"
 
@@ -48,17 +47,8 @@ def tell(root, function, verdict):
         print("RESULT " + json.dumps(result), flush=True)
 
 
-def attempt(root, flowtap, function):
-    try:
-        return function(root, flowtap)
-    except NotPossible as reason:
-        return Skipped(str(reason))
-    except Exception:  # one that broke must not hide the others
-        return traceback.format_exc()
-
-
-# Some machines run no BPF programs in softirqs that interrupt one of their own processes, and do not count what is missed then. A test that
-# fails is tried again there, and says so; in guests, where every event is seen, it is not.
+# Some machines run no BPF programs in softirqs that interrupt one of their own processes, and do not count what is missed then. There a test
+# is tried twice more.
 def run(root, results):
     flowtap = root / "build" / "flowtap"
     if not features.has("bpf"):
@@ -67,12 +57,8 @@ def run(root, results):
     for name, function in test_functions():
         if wanted not in name:
             continue
-        problem = attempt(root, flowtap, function)
-        for _ in range(0 if features.IN_GUEST else 2):
-            if not problem or isinstance(problem, Skipped):
-                break
-            print(f"again: {name}\n{problem}", flush=True)
-            problem = attempt(root, flowtap, function)
+        try_it = functools.partial(attempt, function, root, flowtap)
+        problem = settled(name, try_it(), try_it, times=1 if features.IN_GUEST else 2)
         if isinstance(problem, Skipped):
             results.add(name, skipped=problem.reason)
             tell(root, function, "skipped")
