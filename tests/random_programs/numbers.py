@@ -191,11 +191,6 @@ class Numbers:
         t = self.text(depth - 1)
         return Expr(BOOL, f"({t.text} ? true : false)", lambda s: t.value(s) != b"")
 
-    def about_process(self, depth):
-        text = self.pick(["(curtask.pid == tid(init))", "(curtask->tgid == pid(init))", "(curtask.comm == comm)", "(cpu < ncpus)",
-                          "(curtask.group_leader.pid == curtask.tgid)"])  # fmt: skip
-        return Expr(BOOL, text, lambda s: True)
-
     def logic(self, depth):
         a, b = self.condition(depth - 1), self.condition(depth - 1)
         return self.pick([

@@ -2,6 +2,7 @@
 
 import random
 
+from .builtins import Builtins
 from .compounds import Compounds, Struct
 from .expression import State
 from .maps import Map, Maps, entries
@@ -14,14 +15,14 @@ STATEMENTS = (3, 5, 8, 12, 24)
 NUMBERS = 6
 
 
-class Generator(Numbers, Texts, Compounds, Maps, Statements):
+class Generator(Numbers, Texts, Compounds, Builtins, Maps, Statements):
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.numbers = [self.start_number() for _ in range(NUMBERS)]
         self.max_strlen = self.pick([16, 32, 64, 200, 1024])
         self.variables, self.maps, self.aggregations, self.macros = [], [], [], []
         self.names, self.declared, self.maps_at_end = 0, set(), []
-        self.is_timer = self.chance(0.1)  # else a begin probe
+        self.is_timer, self.is_end = self.chance(0.1), False  # else a begin probe
         self.struct = Struct("s0", self.random)
         self.enum = Enum("e0", (("ZERO", 0), ("THREE", 3), ("SEVEN", 7)))
 
@@ -55,7 +56,13 @@ class Generator(Numbers, Texts, Compounds, Maps, Statements):
 
     def definitions(self):
         members = ", ".join(f"{n} = {v}" for n, v in self.enum.members)
-        return [self.struct.text(), f"enum {self.enum.name} {{ {members} }};", f"config = {{ max_strlen = {self.max_strlen} }}"]
+        settings = f"max_strlen = {self.max_strlen}; unstable_tseries = enable"
+        return [self.struct.text(), "struct mac0 { uint8 bytes[6]; uint16 rest; };", f"enum {self.enum.name} {{ {members} }};", f"config = {{ {settings} }}"]
+
+    def predicate(self):
+        """`/ {` always closes one, so that no block may follow a division."""
+        test = self.condition(2)
+        return self.predicate() if "/ {" in test.text else test
 
     def program(self):
         """Answers the script, the lines it prints, and the entries of maps at its end."""
@@ -65,16 +72,18 @@ class Generator(Numbers, Texts, Compounds, Maps, Statements):
         probes, statements = [], self.pick(STATEMENTS)
         main = "interval:ms:1" if self.is_timer else "begin"
         for word in (main, "end") if self.chance(0.3) else (main,):
-            self.variables = []
-            is_main = word == main
-            parts = [self.first_values()] if is_main else []
-            parts += [self.statement(2) for _ in range(statements if is_main else 3)]
+            self.variables, self.is_end = [], word == "end"
+            test = self.predicate() if self.is_end and self.chance(0.5) else None
+            parts = [] if self.is_end else [self.first_values()]
+            parts += [self.statement(2) for _ in range(3 if self.is_end else statements)]
             body = sum((p[0] for p in parts), [])
-            if is_main and self.is_timer:  # its first run ends the script; others may come before that
+            if not self.is_end and self.is_timer:  # its first run ends the script; others may come before that
                 body = ["if (@once) { return; } @once = 1;", *body, "exit();"]
-            probes.append(([f"{word} {{", *indented(body), "}"], [p[1] for p in parts]))
+            probes.append(([f"{word} {f'/{test.text}/ ' if test else ''}{{", *indented(body), "}"], test, [p[1] for p in parts]))
         state.maps = {m.name: {} for m in self.maps + self.maps_at_end + self.aggregations} | {"@v": {}}
-        for _, steps in probes:
+        for _, test, steps in probes:
+            if test and not test.value(state):
+                continue
             for step in steps:
                 step(state)
         text = "\n".join(lines + sum((p[0] for p in probes), [])) + "\n"

@@ -32,6 +32,7 @@ class Statements:
             (4, self.declare), (4, self.show_value), (2, self.show_formatted), (2, self.assign), (2, self.compound), (2, self.step),
             (3, self.set_map), (3, self.aggregate), (1, self.remove), (1, self.look_up), (1, self.change_map), (1, self.point),
             (1, self.call_macro), (1, self.widen), (1, self.widen_map), (1, self.offset_pointer), (1, self.step_inside), (1, self.show_bytes),
+            (1, self.show_words), (1, self.show_letter), (1, self.compare_bytes), (1, self.is_near), (1, self.act), (1, self.count_unknown),
         ]  # fmt: skip
         nested = [(3, self.branch), (2, self.range), (1, self.while_), (1, self.unroll), (1, self.each)]
         return self.weighted(simple + nested if depth > 0 else simple)(depth)
