@@ -81,6 +81,7 @@ struct Event {
   std::vector<Field> args;  // offsets count from the start of the record
   std::string text;         // Time: strftime format; Join: separator
   int map = -1;             // index into Image::maps
+  bool takes = false;       // PrintMap: what is printed is removed
   int table = -1;           // Row, PrintTable: index into Image::tables
   uint32_t size = kRecordHeader;  // whole record
 };

@@ -30,7 +30,8 @@ bool is_array(MapType type) { return type == MapType::Array || type == MapType::
 // so it grows when the kernel says that it is too small.
 class BatchReader {
  public:
-  BatchReader(int fd, const MapDef& map, MapData& data) : fd_(fd), map_(map), data_(data) {}
+  BatchReader(int fd, const MapDef& map, MapData& data, bool takes)
+      : fd_(fd), map_(map), data_(data), takes_(takes) {}
 
   // 0, or the errno of what failed.
   int read() {
@@ -53,10 +54,10 @@ class BatchReader {
     uint32_t count = room;
     LIBBPF_OPTS(bpf_map_batch_opts, opts);
     std::vector<std::byte> next(std::max<size_t>(data_.key_size, 8));
-    int result =
-        ::bpf_map_lookup_batch(fd_, has_token_ ? token_.data() : nullptr, next.data(),
-                               data_.keys.data() + data_.count * data_.key_size,
-                               data_.values.data() + data_.count * data_.value_size, &count, &opts);
+    auto* look = takes_ ? ::bpf_map_lookup_and_delete_batch : ::bpf_map_lookup_batch;
+    int result = look(fd_, has_token_ ? token_.data() : nullptr, next.data(),
+                      data_.keys.data() + data_.count * data_.key_size,
+                      data_.values.data() + data_.count * data_.value_size, &count, &opts);
     int code = result < 0 ? errno : 0;
     bool has_data = code == 0 || code == ENOENT;
     if (has_data) data_.count += count;
@@ -72,6 +73,7 @@ class BatchReader {
   int fd_;
   const MapDef& map_;
   MapData& data_;
+  bool takes_;
   std::vector<std::byte> token_;  // where the next piece begins
   bool has_token_ = false;
 };
@@ -101,26 +103,48 @@ Status zero_entries(int fd, const MapDef& map, const MapData& data) {
   return Done{};
 }
 
+Status delete_entries(int fd, const MapDef& map, const MapData& data) {
+  for (size_t i = 0; i < data.count; i++)
+    if (::bpf_map_delete_elem(fd, data.key(i).data()) < 0 && errno != ENOENT)
+      return map_error("clear", map, errno);
+  return Done{};
+}
+
+MapData no_data(const MapDef& map) {
+  return {.key_size = map.key_size, .value_size = value_bytes(map)};
+}
+
 }  // namespace
 
 Result<MapData> read_map(int fd, const MapDef& map) {
-  MapData data{.key_size = map.key_size, .value_size = value_bytes(map)};
-  int code = is_array(map.type) ? EINVAL : BatchReader(fd, map, data).read();
+  MapData data = no_data(map);
+  int code = is_array(map.type) ? EINVAL : BatchReader(fd, map, data, false).read();
   if (code != 0) {
-    data = MapData{.key_size = map.key_size, .value_size = value_bytes(map)};
+    data = no_data(map);
     code = read_key_by_key(fd, map, data);
   }
   if (code != 0) return map_error("read", map, code);
   return data;
 }
 
-Status clear_map(int fd, const MapDef& map) {
+// The kernel reads and removes a bucket of a hash table under one lock. Where it cannot do that,
+// the two steps follow each other as fast as possible.
+Result<MapData> take_map(int fd, const MapDef& map) {
+  MapData taken = no_data(map);
+  int code = is_array(map.type) ? EINVAL : BatchReader(fd, map, taken, true).read();
+  if (code == 0) return taken;
+  if (taken.count > 0) return map_error("take all of", map, code);
   Result<MapData> data = read_map(fd, map);
-  if (!data) return data.error();
-  if (is_array(map.type)) return zero_entries(fd, map, *data);
-  for (size_t i = 0; i < data->count; i++)
-    if (::bpf_map_delete_elem(fd, data->key(i).data()) < 0 && errno != ENOENT)
-      return map_error("clear", map, errno);
+  if (!data) return data;
+  Status removed =
+      is_array(map.type) ? zero_entries(fd, map, *data) : delete_entries(fd, map, *data);
+  if (!removed) return removed.error();
+  return data;
+}
+
+Status clear_map(int fd, const MapDef& map) {
+  Result<MapData> taken = take_map(fd, map);
+  if (!taken) return taken.error();
   return Done{};
 }
 

@@ -26,6 +26,10 @@ struct MapData {
 // Entries that come and go meanwhile may be in it or not.
 Result<MapData> read_map(int fd, const MapDef& map);
 
+// Removes the entries while they are read, so that an event is in what was read or in what is left.
+// Of a map without keys, which has one element, the value becomes zero.
+Result<MapData> take_map(int fd, const MapDef& map);
+
 // Removes all keys. The element of a map without keys cannot be removed: it becomes zero.
 Status clear_map(int fd, const MapDef& map);
 

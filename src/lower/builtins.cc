@@ -207,6 +207,7 @@ Value Lowering::lower_action(const Expr& expr, const Builtin& builtin,
     case Fn::Assert: lower_assert(expr, args); break;
     case Fn::Clear:
     case Fn::Zero: {
+      if (taken_.contains(args[0].get())) break;  // the print before it does that
       Event event{.kind = builtin.id == Fn::Clear ? EventKind::ClearMap : EventKind::ZeroMap,
                   .span = expr.span};
       event.map = image_.script_map(info(*args[0]).map);

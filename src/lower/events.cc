@@ -165,6 +165,7 @@ void Lowering::lower_print(const Expr& expr, const std::vector<ExprPtr>& args) {
   if (access && !access->key) {
     event.kind = EventKind::PrintMap;
     event.map = image_.script_map(info(*args[0]).map);
+    event.takes = taken_.contains(args[0].get());
     for (size_t i = 1; i < args.size(); i++) fields.push_back(args[i].get());
   } else if (table >= 0) {
     event.kind = EventKind::PrintTable;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <linux/bpf.h>
 
+#include "builtins/builtins.h"
 #include "builtins/probes.h"
 #include "lower/lowering.h"
 #include "sema/unify.h"
@@ -137,7 +138,42 @@ void Lowering::skip_end_of_iterator() {
   }
 }
 
+// The call that is a whole statement, when it is an action; else null.
+static const Builtin* action_of(const Stmt& stmt) {
+  const ExprStmt* whole = std::get_if<ExprStmt>(&stmt.node);
+  const Call* call = whole ? std::get_if<Call>(&whole->expr->node) : nullptr;
+  const Builtin* builtin = call ? find_builtin(call->name) : nullptr;
+  return builtin && builtin->has(kAction) ? builtin : nullptr;
+}
+
+// `print(@m); clear(@m);` is one action: what happens between the two would be lost. Other actions
+// may stand between them.
+void Lowering::join_reports(const Block& block) {
+  auto whole_map = [&](size_t at, Fn wanted) -> const Expr* {
+    const Builtin* action = action_of(*block.stmts[at]);
+    if (!action || action->id != wanted) return nullptr;
+    const Expr& subject =
+        *std::get<Call>(std::get<ExprStmt>(block.stmts[at]->node).expr->node).args[0];
+    const MapAccess* access = std::get_if<MapAccess>(&subject.node);
+    return access && !access->key ? &subject : nullptr;
+  };
+  for (size_t i = 0; i < block.stmts.size(); i++) {
+    const Expr* printed = whole_map(i, Fn::Print);
+    for (size_t j = i + 1; printed && j < block.stmts.size(); j++) {
+      const Builtin* action = action_of(*block.stmts[j]);
+      const Expr* again = whole_map(j, Fn::Print);
+      const Expr* cleared = whole_map(j, Fn::Clear);
+      bool is_cleared = cleared && info(*cleared).map == info(*printed).map;
+      bool is_other =
+          !action || action->id == Fn::Exit || (again && info(*again).map == info(*printed).map);
+      if (is_cleared) taken_.insert({printed, cleared});
+      if (is_cleared || is_other) break;
+    }
+  }
+}
+
 void Lowering::lower_block(const Block& block) {
+  join_reports(block);
   for (const StmtPtr& stmt : block.stmts) lower_stmt(*stmt);
 }
 

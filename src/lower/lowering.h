@@ -3,6 +3,7 @@
 // spread over files by subject: memory, expressions, statements, maps, strings, events, builtins.
 
 #include <functional>
+#include <set>
 
 #include "ir/builder.h"
 #include "lower/image_builder.h"
@@ -49,6 +50,7 @@ class Lowering {
   void filter_by_pid();
   void skip_end_of_iterator();
   void lower_block(const Block& block);
+  void join_reports(const Block& block);
   ir::Builder& b() { return *builder_; }
   const ExprInfo& info(const Expr& expr) const { return image_.checked().of(expr); }
   Type type_of(const Expr& expr) const;  // aggregations read as integers
@@ -284,6 +286,7 @@ class Lowering {
     bool is_used;
   };
   std::vector<Temp> temps_;
+  std::set<const Expr*> taken_;  // maps in prints and clears that are one action
 };
 
 }  // namespace flowtap

@@ -168,7 +168,8 @@ void Actions::row(const Event& event, Bytes record) {
 void Actions::print_map(const Event& event, Bytes record) {
   size_t map = static_cast<size_t>(event.map);
   MapView view{.top = static_cast<uint64_t>(int_argument(event, 0, record, 0)),
-               .div = static_cast<uint64_t>(int_argument(event, 1, record, 1))};
+               .div = static_cast<uint64_t>(int_argument(event, 1, record, 1)),
+               .takes = event.takes};
   Status written = write_map(in_.image.maps.at(map), in_.maps[map].get(), view, in_.writer);
   if (!written) failed(event, written.error());
 }

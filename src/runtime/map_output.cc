@@ -30,7 +30,7 @@ static bool is_untouched(const MapDef& map, Bytes value) {
 
 Status write_map(const MapDef& map, int fd, MapView view, Writer& writer) {
   if (fd < 0) return Done{};  // nothing was ever stored
-  Result<MapData> data = read_map(fd, map);
+  Result<MapData> data = view.takes ? take_map(fd, map) : read_map(fd, map);
   if (!data) return data.error();
   bool is_merged = is_per_cpu(map.type);
   size_t size = map.value->size;

@@ -10,6 +10,7 @@ namespace flowtap {
 struct MapView {
   uint64_t top = 0;  // 0: all entries
   uint64_t div = 1;
+  bool takes = false;  // what is written is removed from the map
 };
 
 Status write_map(const MapDef& map, int fd, MapView view, Writer& writer);

@@ -111,6 +111,18 @@ TEST_F(MapOutputTest, print_takes_top_and_div) {
   EXPECT_EQ(act(EventKind::PrintMap), written());
 }
 
+TEST_F(MapOutputTest, print_may_take_what_it_prints) {
+  make_counts(3);
+  EXPECT_EQ(written({.top = 1, .takes = true}), "@calls[2]: " + count_of(3) + "\n");
+  EXPECT_EQ(written(), "");
+}
+
+TEST_F(MapOutputTest, more_keys_than_one_piece_are_taken) {
+  make_counts(90);
+  EXPECT_EQ(std::ranges::count(written({.takes = true}), '\n'), 90);
+  EXPECT_EQ(written(), "");
+}
+
 TEST_F(MapOutputTest, zero_keeps_keys_and_clear_does_not) {
   make_counts(2);
   act(EventKind::ZeroMap);
