@@ -99,6 +99,15 @@ def maps_that_are_printed_and_cleared_lose_nothing(flowtap):
     return "" if is_right else f"{shown} of {whole} in {intervals} lines: {done.stderr}"
 
 
+def commands_do_not_hold_up_an_interrupt(flowtap):
+    script = 'interval:ms:1 { system("sleep 0.2"); @ = count(); } end { system("echo the end"); }'
+    running = Running(flowtap, "--unsafe", "-e", script)
+    time.sleep(1)
+    out, err = running.stop()
+    is_told = re.search(r"\d+ commands of system\(\) were still to be run, and were left out", err)
+    return "" if is_told and "the end" in out and re.search(r"^@: \d+", out, re.M) else out + err
+
+
 def closed_pipe_ends_the_script(flowtap):
     running = Running(flowtap, "-e", 'interval:ms:10 { printf("row\\n"); }')
     running.process.stdout.close()

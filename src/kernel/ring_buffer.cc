@@ -83,8 +83,9 @@ bool RingBuffer::consume() {
   auto* theirs = reinterpret_cast<const uint64_t*>(producer_.data());
   uint64_t position = *ours;
   taken_ = 0;
+  is_paused_ = false;
   while (position < __atomic_load_n(theirs, __ATOMIC_ACQUIRE)) {
-    if (taken_ == kRecordsAtOnce) return true;
+    if (taken_ == kRecordsAtOnce || is_paused_) return true;
     auto* head = reinterpret_cast<const uint32_t*>(buffer + (position & mask_));
     uint32_t length = __atomic_load_n(head, __ATOMIC_ACQUIRE);
     if (length & BPF_RINGBUF_BUSY_BIT) break;  // reserved and not yet written

@@ -38,6 +38,8 @@ class RingBuffer {
   // Hands over what is there, up to a bound, so that a flood cannot keep the caller forever. True
   // when records were left.
   bool consume();
+  // For the function that takes records: this one took long, so consume() shall return after it.
+  void pause() { is_paused_ = true; }
   // Whether the last consume() handed over anything.
   bool has_taken() const { return taken_ > 0; }
 
@@ -48,6 +50,7 @@ class RingBuffer {
   int map_fd_ = -1;
   Take take_;
   uint32_t taken_ = 0;
+  bool is_paused_ = false;
   uint64_t mask_ = 0;  // the buffer's size less one
   Mapping consumer_;   // how far we have read: one page, ours to write
   Mapping producer_;   // how far programs have written: one page, and the buffer after it

@@ -47,14 +47,16 @@ Result<std::string> read_start(const std::string& path, uint64_t limit) {
 
 }  // namespace
 
-void Actions::take(Bytes record) {
-  if (is_dropping_) return;
+bool Actions::take(Bytes record) {
+  if (is_dropping_) return false;
   uint32_t number = record.size() >= kRecordHeader ? load<uint32_t>(record) : UINT32_MAX;
   if (number >= in_.image.events.size() || record.size() < in_.image.events[number].size) {
     bad_records_++;
-    return;
+    return false;
   }
-  run(in_.image.events[number], record);
+  const Event& event = in_.image.events[number];
+  run(event, record);
+  return event.kind == EventKind::System && !leaves_commands_;
 }
 
 int Actions::take_exit_code() {
@@ -148,6 +150,10 @@ void Actions::join(const Event& event, Bytes record) {
 
 // The command may write to the terminal itself, so what came before it goes first.
 void Actions::system(const Event& event, Bytes record) {
+  if (leaves_commands_) {
+    commands_left_++;
+    return;
+  }
   std::string command = formatted(event, record);
   in_.writer.flush();
   Result<std::string> output = run_shell(command);

@@ -29,15 +29,22 @@ class Actions {
  public:
   explicit Actions(ActionInput input) : in_(std::move(input)), held_(in_.image, in_.writer) {}
 
-  // One record of the ring buffer. After exit() all are dropped, until resume().
-  void take(Bytes record);
+  // One record of the ring buffer. After exit() all are dropped, until resume(). True when it ran a
+  // command.
+  bool take(Bytes record);
 
   // The code of exit(), once it was called.
   const std::optional<int>& exit_code() const { return exit_code_; }
   // The code of exit(), or 0, forgotten so that another program can be run.
   int take_exit_code();
   // Records count again: those of the end probes do, even after exit().
-  void resume() { is_dropping_ = false; }
+  void resume() {
+    is_dropping_ = false;
+    leaves_commands_ = false;
+  }
+  // Commands are no longer run, but counted, until resume(): somebody wants to see the end.
+  void leave_commands() { leaves_commands_ = true; }
+  uint64_t commands_left() const { return commands_left_; }
 
   void write_time();  // on a line of its own
   // Rows that no print() asked for are not lost.
@@ -68,6 +75,8 @@ class Actions {
   CaptureFiles captures_;
   std::optional<int> exit_code_;
   bool is_dropping_ = false;
+  bool leaves_commands_ = false;
+  uint64_t commands_left_ = 0;
   uint64_t bad_records_ = 0;
   uint64_t errors_ = 0;
 };

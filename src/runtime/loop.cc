@@ -31,6 +31,11 @@ static constexpr std::chrono::milliseconds kRest{5};
 static constexpr uint64_t kRoomToRest = 1 << 20;  // bytes: no producer fills that in a rest
 static constexpr std::chrono::milliseconds kLongestLookPause{1000};
 
+// A command may take seconds, and a signal must not wait for all that are in the buffer.
+void Session::State::take(Bytes record) {
+  if (actions->take(record)) ring->pause();
+}
+
 Status Session::State::take_some(bool& has_more) {
   has_more = false;
   if (!ring) return Done{};
@@ -55,6 +60,7 @@ void Session::State::take_signals() {
   while (std::optional<int> signal = signals->next()) {
     if (*signal != SIGUSR1) {
       is_over = true;
+      actions->leave_commands();
       continue;
     }
     Status run = run_all(ProbeKind::Self, "signal");
@@ -260,11 +266,14 @@ Status Session::State::finish() {
   if (options.print_maps_on_exit) write_maps();
   losses->report_all();
   if (options.warns) traced_files.report(parts.sources, parts.writer);
-  if (actions->bad_records() > 0) {
-    ScriptPlace at(parts.sources, Span{});
+  ScriptPlace at(parts.sources, Span{});
+  if (actions->bad_records() > 0)
     parts.writer.runtime_error(
         at.place(), fmt::format("{} records could not be understood", actions->bad_records()));
-  }
+  if (actions->commands_left() > 0)
+    parts.writer.runtime_error(
+        at.place(), fmt::format("{} commands of system() were still to be run, and were left out",
+                                actions->commands_left()));
   parts.writer.flush();
   return Done{};
 }

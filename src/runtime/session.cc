@@ -110,8 +110,7 @@ Status Session::State::open(std::optional<Refusal>* refusal) {
   losses.emplace(Losses::Input{parts.image, parts.sources, loaded, parts.writer, options.warns});
   if (parts.image.ringbuf >= 0) {
     int fd = loaded.maps[static_cast<size_t>(parts.image.ringbuf)].get();
-    Result<RingBuffer> opened =
-        RingBuffer::open(fd, [this](Bytes record) { actions->take(record); });
+    Result<RingBuffer> opened = RingBuffer::open(fd, [this](Bytes record) { take(record); });
     if (!opened) return opened.error();
     ring.emplace(std::move(*opened));
   }

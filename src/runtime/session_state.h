@@ -37,6 +37,7 @@ struct Session::State {
   Status start_iterators();
   Status end_iterators();
   Status drain();
+  void take(Bytes record);
   Status take_some(bool& has_more);
   void take_signals();
   void check_losses();
