@@ -9,6 +9,10 @@
 
 namespace flowtap {
 
+// From here on it is cheaper to make a number of a key than to let the kernel hash it whole. Code
+// grows with the key, which ends what is worth it.
+static constexpr uint32_t kSmallestLargeKey = 48, kLargestLargeKey = 4096;
+
 ImageBuilder::ImageBuilder(const CheckedProgram& checked, const Target& target,
                            const LowerOptions& options)
     : checked_(checked), target_(target), options_(options), cpus_(target.cpus()) {
@@ -54,9 +58,28 @@ void ImageBuilder::add_script_map(const MapInfo& info) {
     map.key_size = std::max(1u, info.key->size);
     uint64_t keys = info.decl ? info.decl->entries : checked_.config.max_map_keys;
     map.max_entries = static_cast<uint32_t>(options_.max_keys ? options_.max_keys : keys);
+    if (!is_lru) add_whole_keys(map);
     map.no_prealloc = wants_no_prealloc(map);
   }
   script_maps_.push_back(add_map(std::move(map)));
+}
+
+// An evicted key could not take its whole one with it, so LRU maps keep their keys.
+void ImageBuilder::add_whole_keys(MapDef& map) {
+  if (!options_.hashes_keys || map.key_size < kSmallestLargeKey || map.key_size > kLargestLargeKey)
+    return;
+  MapDef keys{.name = "keys_" + map.name.substr(1),
+              .type = MapType::Hash,
+              .key_size = kKeyNumberSize,
+              .value_size = static_cast<uint32_t>(align_up(map.key_size, 8)),
+              .max_entries = map.max_entries};
+  keys.no_prealloc = wants_no_prealloc(keys);
+  map.key_size = kKeyNumberSize;
+  map.whole_keys = add_map(std::move(keys));
+}
+
+int ImageBuilder::whole_keys(int number) const {
+  return image_.maps[static_cast<size_t>(script_map(number))].whole_keys;
 }
 
 // Values move to task storage; the map itself is only filled when it has to be printed.

@@ -23,6 +23,8 @@ class ImageBuilder {
   int script_map(int number) const { return script_maps_[static_cast<size_t>(number)]; }
   // The task storage behind a map whose only key is ever `tid`; -1 for all other maps.
   int local_storage(int number) const { return local_storage_[static_cast<size_t>(number)]; }
+  // The map that keeps the whole keys of one that is keyed by their hash (large_keys.cc), or -1.
+  int whole_keys(int number) const;
   // A map of our own, made when first asked for.
   int zeros(uint32_t size);  // array of zero bytes, at least `size` of them
   int scratch(const std::string& program);
@@ -37,6 +39,7 @@ class ImageBuilder {
  private:
   void add_script_map(const MapInfo& map);
   void add_local_storage(size_t number);
+  void add_whole_keys(MapDef& map);
   int add_map(MapDef map);
 
   const CheckedProgram& checked_;
