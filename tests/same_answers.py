@@ -173,5 +173,20 @@ end { $names = 0; for ($kv : @) { if (strncmp($kv.0, "/no", 3) == 0) { $names++;
     return "" if good else f"{found and found[0]}, {printed} printed, {out[-300:]} {err}"
 
 
+def ring_buffer_is_small_where_records_are_rare(flowtap):
+    small = ["tracepoint:syscalls:sys_enter_mkdir { @[comm] = count(); }", "interval:ms:1 { print(@); } begin { @ = 1; printf(\"%s\", comm); }"]
+    large = ["tracepoint:syscalls:sys_enter_mkdir { printf(\"%s\", comm); }", "begin { for ($i : 0..9) { print($i); } }", "interval:us:10 { print(1); }"]
+    for script in small + large:
+        for options in ([], ["--no-feature", "small_ring"]):
+            done = subprocess.run([flowtap, "-q", "--dry-run", "-d", "maps", *options, "-e", script], capture_output=True, text=True)
+            expected = "entries 131072" if script in small and not options else "entries 4194304"
+            if expected not in done.stdout.split("\n")[1]:
+                return f"{script} {options}: {done.stdout}{done.stderr}"
+    # 64 runs of everything a timer sends fit, however much that is.
+    script = "interval:s:9 { " + "printf(\"%s\", str(0)); " * 5 + "}"
+    done = subprocess.run([flowtap, "-q", "--dry-run", "-d", "maps", "-e", script], capture_output=True, text=True)
+    return "" if "entries 524288" in done.stdout else done.stdout
+
+
 def typed_reads_give_what_helpers_give(flowtap):
     return "".join(typed_reads.problems_of(flowtap, name) for name in typed_reads.STRUCTS)

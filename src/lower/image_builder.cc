@@ -13,15 +13,18 @@ namespace flowtap {
 // grows with the key, which ends what is worth it.
 static constexpr uint32_t kSmallestLargeKey = 48, kLargestLargeKey = 4096;
 
+static uint32_t ring_size(uint64_t wanted) {
+  uint64_t size = 4096;
+  while (size < wanted) size *= 2;
+  return static_cast<uint32_t>(size);
+}
+
 ImageBuilder::ImageBuilder(const CheckedProgram& checked, const Target& target,
                            const LowerOptions& options)
     : checked_(checked), target_(target), options_(options), cpus_(target.cpus()) {
   uint64_t pages = checked.config.perf_rb_pages;
-  uint64_t wanted = pages ? pages * 4096 : options.ringbuf_bytes;
-  uint64_t size = 4096;
-  while (size < wanted) size *= 2;
-  image_.ringbuf = add_map(
-      {.name = "events", .type = MapType::Ringbuf, .max_entries = static_cast<uint32_t>(size)});
+  uint32_t size = ring_size(pages ? pages * 4096 : options.ringbuf_bytes);
+  image_.ringbuf = add_map({.name = "events", .type = MapType::Ringbuf, .max_entries = size});
   // Sized when the number of sites is known.
   image_.site_map =
       add_map({.name = "sites", .type = MapType::Array, .key_size = 4, .max_entries = 1});
@@ -155,6 +158,20 @@ int ImageBuilder::add_event(Event event) {
   for (Field& arg : event.args) arg.type = checked_.types->complete_all(arg.type);
   image_.events.push_back(std::move(event));
   return static_cast<int>(image_.events.size() - 1);
+}
+
+void ImageBuilder::will_send(uint32_t size, bool is_rare) {
+  sends_often_ |= !is_rare;
+  rare_bytes_ += size + kRecordHeader;
+}
+
+// A script that only counts sends a few records per second at most. Finding 4 MB for them takes the
+// kernel longer than all else that it does to start one.
+void ImageBuilder::fit_ring_buffer() {
+  constexpr uint64_t kRuns = 64, kSmallest = 128 << 10;
+  if (!options_.fits_ring || sends_often_ || checked_.config.perf_rb_pages) return;
+  uint32_t& size = image_.maps[static_cast<size_t>(image_.ringbuf)].max_entries;
+  size = std::min(size, ring_size(std::max(kSmallest, kRuns * rare_bytes_)));
 }
 
 int ImageBuilder::add_site(SiteKind kind, Span span, std::string subject) {

@@ -33,6 +33,9 @@ class ImageBuilder {
   int constant_table(const std::string& name, const std::string& bytes);
 
   int add_event(Event event);
+  // A record of that size; rare ones come from timers, begin and end, and not from loops.
+  void will_send(uint32_t size, bool is_rare);
+  void fit_ring_buffer();  // when all programs are lowered
   int add_site(SiteKind kind, Span span, std::string subject);
   int add_string(const std::string& text);
 
@@ -49,6 +52,8 @@ class ImageBuilder {
   uint32_t cpus_;
   std::vector<int> script_maps_;
   std::vector<int> local_storage_;
+  uint64_t rare_bytes_ = 0;  // of all records that programs send in one run
+  bool sends_often_ = false;
   int zeros_ = -1;
   int seen_processes_ = -1;
   std::map<std::string, int> tables_;

@@ -232,6 +232,7 @@ class Lowering {
   void lower_assert(const Expr& expr, const std::vector<ExprPtr>& args);
   // Sends one record whose fields are the given expressions.
   void send(Event event, const std::vector<const Expr*>& fields, bool wake = false);
+  Reg reserve(uint32_t size);
   bool can_build_in_place(const Expr& expr) const;
   void note_process(Operand pid);
 
