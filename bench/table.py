@@ -14,7 +14,7 @@ class Row:
 
     def bars(self):
         """[(text, measured, holds)]"""
-        ours = self.values["flowtap"]
+        ours = self.values.get("flowtap")
         bars = []
         if self.at_most is not None:
             bars.append((f"<= {self.at_most:g}", f"{ours:{self.form}}", ours <= self.at_most))

@@ -1,8 +1,10 @@
 """What makes flowtap cheap changes no answer: each choice beside the same script without it, on all CPUs at once."""
 
 import os
+import re
 import subprocess
 import sys
+import time
 from collections import Counter
 
 import typed_reads
@@ -69,6 +71,121 @@ def maps_that_nothing_uses_take_no_room(flowtap):
         return str(said)
     done = subprocess.run([flowtap, "-q", "-e", script, "--", "--all"], capture_output=True, text=True)
     return "" if "@all[flowtap]: 1" in done.stdout else done.stdout + done.stderr
+
+
+# Waits, reads and fails to make directories on one CPU, so that it is seen on several kernel and user stacks.
+STACKS = """
+import os, sys, time
+os.sched_setaffinity(0, {int(sys.argv[1])})
+open("/proc/self/comm", "w").write("stack-load")
+ours, theirs = os.pipe()
+for i in range(211):
+    time.sleep(0.0001)
+    os.write(theirs, b"x"); os.read(ours, 1)
+    try: os.mkdir("/no/such/" + "p" * (i % 199))
+    except OSError: pass
+"""
+STACK_SCRIPT = """
+tracepoint:sched:sched_switch /comm == "stack-load"/ { @k[kstack] = count(); @pair[kstack(5), args.prev_state, kstack(perf, 2)] = count(); @n = count(); }
+tracepoint:syscalls:sys_enter_mkdir /comm == "stack-load"/ { @u[ustack(raw), cpu] = sum(7); @last[kstack, "made"] = 9; @seen[ustack] = 1; delete(@seen[ustack]); }
+end { $keys = 0; $frames = 0; for ($kv : @k) { $keys++; $frames += len($kv.0); } printf("keys %d %d frames %d left %d\\n", $keys, len(@k), $frames, len(@seen)); }
+"""
+
+
+def run_on_all_cpus(program, *words):
+    cpus = os.sched_getaffinity(0)
+    children = [subprocess.Popen([sys.executable, "-c", program, str(cpu), *words]) for cpu in cpus]
+    for child in children:
+        child.wait()
+    return len(cpus)
+
+
+def hashed_stacks_are_whole_stacks(flowtap):
+    tracers = [Running(flowtap, "-e", STACK_SCRIPT), Running(flowtap, "--no-feature", "hashed_keys", "-e", STACK_SCRIPT)]
+    cpus = run_on_all_cpus(STACKS)
+    hashed, whole = (tracer.stop() for tracer in tracers)
+    if hashed != whole:
+        return f"{hashed[1]}{hashed[0]}\n--- without\n{whole[1]}{whole[0]}"
+    found = re.search(r"^keys (\d+) (\d+) frames (\d+) left 0$", hashed[0], re.M)
+    if not found or int(found[1]) < 2 or found[1] != found[2] or int(found[3]) <= int(found[1]):
+        return f"few stacks, or keys left: {hashed[0]}"
+    made = sum(int(n) for n in re.findall(r"^, \d+\]: (\d+)$", hashed[0], re.M))
+    return "" if made == 7 * 211 * cpus else f"{made} of {7 * 211 * cpus} directories: {hashed[0]}"
+
+
+# Fails to make a directory of every length of name, one time by the first letter 'a', two times by 'b'...
+LONG_NAMES = """
+import os, sys
+os.sched_setaffinity(0, {int(sys.argv[1])})
+for length in range(1, 1100):
+    for _ in range(1 + length % 3):
+        try: os.mkdir("/no" + "x" * (length - 1) + "/" + "abc"[length % 3])
+        except OSError: pass
+"""
+
+
+def hashed_strings_are_whole_strings(flowtap):
+    script = 'tracepoint:syscalls:sys_enter_mkdir /strncmp(str(args.pathname), "/no", 3) == 0/ { @[str(args.pathname)] = count(); @b[3, str(args.pathname, 77)] = count(); }'
+    running = Running(flowtap, "-e", script)
+    cpus = run_on_all_cpus(LONG_NAMES)
+    out = running.stop()[0]
+    expected, starts = Counter(), Counter()
+    for length in range(1, 1100):
+        name = "/no" + "x" * (length - 1) + "/" + "abc"[length % 3]
+        shown = name if len(name) < 1024 else name[:1024] + ".."
+        expected[shown] += cpus * (1 + length % 3)
+        starts[name[:77]] += cpus * (1 + length % 3)
+    found = Counter({name: int(n) for name, n in re.findall(r"^@\[(.*)\]: (\d+)$", out, re.M)})
+    short = Counter({name: int(n) for name, n in re.findall(r"^@b\[3, (.*)\]: (\d+)$", out, re.M)})
+    if found != expected:
+        return f"names: {[(len(k), k[-5:], v, found[k]) for k, v in expected.items() if found[k] != v][:5]} {[(len(k), k[-5:]) for k in found if k not in expected][:5]}"
+    return "" if short == starts else f"starts: {list((short - starts).items())[:5]} {list((starts - short).items())[:5]}"
+
+
+def full_map_of_large_keys_is_said(flowtap):
+    script = 'tracepoint:syscalls:sys_enter_mkdir /strncmp(str(args.pathname), "/no", 3) == 0/ { @[str(args.pathname)] = count(); }'
+    running = Running(flowtap, "--max-keys", "5", "-e", script)
+    run_on_all_cpus(LONG_NAMES)
+    out, err = running.stop()
+    keys = re.findall(r"^@\[.*\]: (\d+)$", out, re.M)
+    lost = re.search(r"map '@' is full: (\d+) updates lost", err)
+    every = len(os.sched_getaffinity(0)) * sum(1 + n % 3 for n in range(1, 1100))
+    if len(keys) != 5 or not lost:
+        return out + err
+    return "" if sum(map(int, keys)) + int(lost[1]) == every else f"{keys} and {lost[1]} lost of {every}"
+
+
+def large_keys_that_come_and_go_stay_whole(flowtap):
+    """Both CPUs make and delete the same keys while the map is cleared; every key that is left has its name."""
+    script = """tracepoint:syscalls:sys_enter_mkdir /strncmp(str(args.pathname, 4), "/no", 3) == 0/ { $name = str(args.pathname, 900);
+  if (has_key(@, $name)) { delete(@, $name); } else { @[$name] = 1; } @n = count(); }
+interval:ms:10 { if (@ticks < 30) { clear(@); } @ticks++; }
+end { $names = 0; for ($kv : @) { if (strncmp($kv.0, "/no", 3) == 0) { $names++; } } printf("%d of %d have names\\n", $names, len(@)); }"""
+    running = Running(flowtap, "-e", script)
+    run_on_all_cpus(LONG_NAMES)
+    time.sleep(0.5)
+    subprocess.run([sys.executable, "-c", LONG_NAMES, "0"], check=True)
+    out, err = running.stop()
+    printed = len(re.findall(r"^@\[/nox*(?:/[abc]?)?\]: 1$", out, re.M))
+    found = re.search(r"^(\d+) of (\d+) have names$", out, re.M)
+    every = (1 + len(os.sched_getaffinity(0))) * sum(1 + n % 3 for n in range(1, 1100))
+    good = found and int(found[1]) == int(found[2]) == printed > 0 and f"@n: {every}\n" in out and not err
+    return "" if good else f"{found and found[0]}, {printed} printed, {out[-300:]} {err}"
+
+
+def ring_buffer_is_small_where_records_are_rare(flowtap):
+    small = ["tracepoint:syscalls:sys_enter_mkdir { @[comm] = count(); }", "interval:ms:1 { print(@); } begin { @ = 1; printf(\"%s\", comm); }"]
+    large = ["tracepoint:syscalls:sys_enter_mkdir { printf(\"%s\", comm); }", "begin { for ($i : 0..9) { print($i); } }", "interval:us:10 { print(1); }"]
+    for script in small + large:
+        for options in ([], ["--no-feature", "small_ring"]):
+            done = subprocess.run([flowtap, "-q", "--dry-run", "-d", "maps", *options, "-e", script], capture_output=True, text=True)
+            expected = "entries 131072" if script in small and not options else "entries 4194304"
+            if expected not in done.stdout.split("\n")[1]:
+                return f"{script} {options}: {done.stdout}{done.stderr}"
+    # 64 runs of everything a timer sends fit, however much that is.
+    script = "interval:s:9 { " + "printf(\"%s\", str(0)); " * 5 + "}"
+    done = subprocess.run([flowtap, "-q", "--dry-run", "-d", "maps", "-e", script], capture_output=True, text=True)
+    return "" if "entries 524288" in done.stdout else done.stdout
 
 
 def typed_reads_give_what_helpers_give(flowtap):

@@ -34,12 +34,16 @@ struct MapDef {
   uint32_t value_size = 0;
   uint32_t max_entries = 0;
   bool no_prealloc = false;
+  int whole_keys = -1;  // index into maps: where the keys are that this one has as numbers only
   std::string initial;  // array maps: bytes of the first value; empty for zeros
 
   bool is_script_map = false;
   Type key;    // script maps: what the key bytes are; null for a scalar map
   Type value;  // script maps: what the value bytes are
 };
+
+// How long the number is that stands for a large key.
+inline constexpr uint32_t kKeyNumberSize = 16;
 
 inline bool is_per_cpu(MapType type) {
   return type == MapType::PercpuHash || type == MapType::PercpuLruHash ||

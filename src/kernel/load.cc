@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "builtins/probes.h"
+#include "kernel/bpf_call.h"
 #include "kernel/kprobe_multi.h"
 #include "kernel/maps.h"
 #include "kernel/module_btf.h"
@@ -87,7 +89,7 @@ class Loader {
  private:
   Status patch(const Program& program, std::vector<bpf_insn>& insns);
   Result<Fd> load_program(size_t index, std::optional<Refusal>* refusal);
-  Status describe_functions(const Program& program, bpf_prog_load_opts& opts);
+  Status describe_functions(const Program& program, bpf_attr& attr);
   Error refused(size_t index, int code, std::string log, std::optional<Refusal>* refusal);
 
   const Image& image_;
@@ -123,17 +125,17 @@ Status Loader::patch(const Program& program, std::vector<bpf_insn>& insns) {
 }
 
 // Only callbacks need it; a kernel without BTF support still loads programs that have none.
-Status Loader::describe_functions(const Program& program, bpf_prog_load_opts& opts) {
+Status Loader::describe_functions(const Program& program, bpf_attr& attr) {
   if (program.subprograms.size() < 2) return Done{};
   functions_ = encode_program_btf(program);
   btf_ = Fd(::bpf_btf_load(functions_.bytes.data(), functions_.bytes.size(), nullptr));
   if (!btf_.valid())
     return errno_error(fmt::format("cannot load the function types of '{}'", program.name),
                        errno == EPERM ? permission_hint() : "");
-  opts.prog_btf_fd = static_cast<uint32_t>(btf_.get());
-  opts.func_info = functions_.functions.data();
-  opts.func_info_cnt = static_cast<uint32_t>(functions_.functions.size());
-  opts.func_info_rec_size = sizeof(FunctionInfo);
+  attr.prog_btf_fd = static_cast<uint32_t>(btf_.get());
+  attr.func_info = reinterpret_cast<uint64_t>(functions_.functions.data());
+  attr.func_info_cnt = static_cast<uint32_t>(functions_.functions.size());
+  attr.func_info_rec_size = sizeof(FunctionInfo);
   return Done{};
 }
 
@@ -197,36 +199,38 @@ Result<Fd> Loader::load_program(size_t index, std::optional<Refusal>* refusal) {
   Status patched = patch(program, insns);
   if (!patched) return patched.error();
 
-  LIBBPF_OPTS(bpf_prog_load_opts, opts);
   KernelType type = kernel_type(program.type);
-  opts.expected_attach_type = type.attach;
+  bpf_attr attr;
+  std::memset(&attr, 0, sizeof attr);
+  attr.prog_type = type.type;
+  attr.insns = reinterpret_cast<uint64_t>(insns.data());
+  attr.insn_cnt = static_cast<uint32_t>(insns.size());
+  attr.license = reinterpret_cast<uint64_t>(options_.license.c_str());
+  kernel_name(program.name).copy(attr.prog_name, sizeof attr.prog_name - 1);
+  attr.expected_attach_type = type.attach;
   if (loaded_.uprobe_multi && is_user_program(program))
-    opts.expected_attach_type = static_cast<bpf_attach_type>(kUprobeMultiAttachType);
+    attr.expected_attach_type = kUprobeMultiAttachType;
   if (loaded_.kprobe_multi && is_for_many_functions(program))
-    opts.expected_attach_type = BPF_TRACE_KPROBE_MULTI;
-  opts.attach_btf_id = static_cast<uint32_t>(program.attach_btf_id);
-  if (program.is_sleepable) opts.prog_flags = BPF_F_SLEEPABLE;
+    attr.expected_attach_type = BPF_TRACE_KPROBE_MULTI;
+  attr.attach_btf_id = static_cast<uint32_t>(program.attach_btf_id);
+  if (program.is_sleepable) attr.prog_flags = BPF_F_SLEEPABLE;
   if (!program.attach_module.empty()) {
     Result<Fd> module = open_module_btf(program.attach_module);
     if (!module) return module.error();
     module_ = std::move(*module);
-    opts.attach_btf_obj_fd = static_cast<uint32_t>(module_.get());
+    attr.attach_btf_obj_fd = static_cast<uint32_t>(module_.get());
   }
-  Status described = describe_functions(program, opts);
+  Status described = describe_functions(program, attr);
   if (!described) return described.error();
 
-  auto try_load = [&] {
-    return Fd(::bpf_prog_load(type.type, kernel_name(program.name).c_str(),
-                              options_.license.c_str(), insns.data(), insns.size(), &opts));
-  };
-  Fd fd = try_load();
+  Fd fd(call_bpf(BPF_PROG_LOAD, attr));
   if (fd.valid()) return fd;
   int code = errno;
   std::string log(std::max<uint64_t>(options_.log_size, 128), '\0');
-  opts.log_level = 1;
-  opts.log_buf = log.data();
-  opts.log_size = static_cast<uint32_t>(std::min<uint64_t>(log.size(), UINT32_MAX >> 2));
-  fd = try_load();
+  attr.log_level = 1;
+  attr.log_buf = reinterpret_cast<uint64_t>(log.data());
+  attr.log_size = static_cast<uint32_t>(std::min<uint64_t>(log.size(), UINT32_MAX >> 2));
+  fd = Fd(call_bpf(BPF_PROG_LOAD, attr));
   if (fd.valid()) return fd;
   log.resize(std::char_traits<char>::length(log.c_str()));
   return refused(index, code, std::move(log), refusal);

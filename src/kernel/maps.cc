@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 
+#include "kernel/bpf_call.h"
 #include "kernel/rights.h"
 
 namespace flowtap {
@@ -82,19 +83,24 @@ Result<StorageTypes> storage_types(const MapDef& map) {
 }
 
 Result<Fd> create_map(const MapDef& map) {
-  LIBBPF_OPTS(bpf_map_create_opts, opts);
-  if (map.no_prealloc) opts.map_flags = BPF_F_NO_PREALLOC;
+  bpf_attr attr;
+  std::memset(&attr, 0, sizeof attr);
+  attr.map_type = kernel_type(map.type);
+  attr.key_size = map.key_size;
+  attr.value_size = map.value_size;
+  attr.max_entries = map.max_entries;
+  kernel_name(map.name).copy(attr.map_name, kNameLength);
+  if (map.no_prealloc) attr.map_flags = BPF_F_NO_PREALLOC;
   StorageTypes types;
   if (map.type == MapType::TaskStorage) {
     Result<StorageTypes> made = storage_types(map);
     if (!made) return made.error();
     types = std::move(*made);
-    opts.btf_fd = static_cast<uint32_t>(types.btf.get());
-    opts.btf_key_type_id = types.key;
-    opts.btf_value_type_id = types.value;
+    attr.btf_fd = static_cast<uint32_t>(types.btf.get());
+    attr.btf_key_type_id = types.key;
+    attr.btf_value_type_id = types.value;
   }
-  Fd fd(::bpf_map_create(kernel_type(map.type), kernel_name(map.name).c_str(), map.key_size,
-                         map.value_size, map.max_entries, &opts));
+  Fd fd(call_bpf(BPF_MAP_CREATE, attr));
   if (!fd.valid()) return map_error(map, "create");
   if (!map.initial.empty()) {
     Status written = write_initial(map, fd.get());

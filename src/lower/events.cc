@@ -57,6 +57,21 @@ Value Lowering::lower_args_with_texts(const Expr& expr, const Type& type) {
   return memory(type, to);
 }
 
+// Room for a record, or 0.
+ir::Reg Lowering::reserve(uint32_t size) {
+  auto is_slow = [](const AttachPoint& point) {
+    constexpr uint64_t kMillisecond = 1'000'000;
+    return point.kind == ProbeKind::Begin || point.kind == ProbeKind::End ||
+           (point.kind == ProbeKind::Interval && !point.is_frequency &&
+            point.period >= kMillisecond);
+  };
+  const std::vector<AttachPoint>& points = instance_.attach;
+  bool is_rare = !in_callback_ && std::all_of(points.begin(), points.end(), is_slow);
+  image_.will_send(size, is_rare);
+  return b().call(BPF_FUNC_ringbuf_reserve,
+                  {reg(b().map_pointer(image_.image().ringbuf)), imm(size), imm(0)});
+}
+
 void Lowering::send(Event event, const std::vector<const Expr*>& fields, bool wake) {
   Span span = event.span;
   // Scalars first, while nothing is reserved.
@@ -79,8 +94,7 @@ void Lowering::send(Event event, const std::vector<const Expr*>& fields, bool wa
   int number = image_.add_event(std::move(event));
 
   b().set_span(span);
-  Reg record = b().call(BPF_FUNC_ringbuf_reserve,
-                        {reg(b().map_pointer(image_.image().ringbuf)), imm(size), imm(0)});
+  Reg record = reserve(size);
   int32_t lost = b().new_block(), fill = b().new_block(), done = b().new_block();
   b().branch(ir::Compare::Eq, reg(record), imm(0), lost, fill);
   b().start(lost);
@@ -120,8 +134,7 @@ void Lowering::note_process(Operand pid) {
   event.args.push_back({.name = {}, .type = int_type(4, false), .offset = kRecordHeader});
   event.size = kRecordHeader + 8;
   int number = image_.add_event(event);
-  Reg record = b().call(BPF_FUNC_ringbuf_reserve,
-                        {reg(b().map_pointer(image_.image().ringbuf)), imm(event.size), imm(0)});
+  Reg record = reserve(event.size);
   b().branch(ir::Compare::Ne, reg(record), imm(0), fill,
              done);  // without it only names may be missing
   b().start(fill);
@@ -232,8 +245,7 @@ void Lowering::lower_join(const Expr& expr, const std::vector<ExprPtr>& args) {
   event.size = kRecordHeader + list->size;
   int number = image_.add_event(event);
   b().set_span(expr.span);
-  Reg record = b().call(BPF_FUNC_ringbuf_reserve,
-                        {reg(b().map_pointer(image_.image().ringbuf)), imm(event.size), imm(0)});
+  Reg record = reserve(event.size);
   int32_t lost = b().new_block(), fill = b().new_block(), done = b().new_block(),
           full = b().new_block();
   b().branch(ir::Compare::Eq, reg(record), imm(0), lost, fill);

@@ -123,9 +123,7 @@ Value Lowering::lower_unary(const Expr& expr, const Unary& node) {
     case UnaryOp::AddressOf: {
       if (auto* access = std::get_if<MapAccess>(&node.operand->node)) {
         int number = info(*node.operand).map;
-        Address key = access->key ? lower_key(image_.checked().maps[static_cast<size_t>(number)],
-                                              *access->key)
-                                  : Address{};
+        Address key = access->key ? lower_key(number, *access->key).id : Address{};
         return scalar(type, as_number(reg(lookup(number, key))));
       }
       int variable = info(*node.operand).variable;

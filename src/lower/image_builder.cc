@@ -9,15 +9,22 @@
 
 namespace flowtap {
 
+// From here on it is cheaper to make a number of a key than to let the kernel hash it whole. Code
+// grows with the key, which ends what is worth it.
+static constexpr uint32_t kSmallestLargeKey = 48, kLargestLargeKey = 4096;
+
+static uint32_t ring_size(uint64_t wanted) {
+  uint64_t size = 4096;
+  while (size < wanted) size *= 2;
+  return static_cast<uint32_t>(size);
+}
+
 ImageBuilder::ImageBuilder(const CheckedProgram& checked, const Target& target,
                            const LowerOptions& options)
     : checked_(checked), target_(target), options_(options), cpus_(target.cpus()) {
   uint64_t pages = checked.config.perf_rb_pages;
-  uint64_t wanted = pages ? pages * 4096 : options.ringbuf_bytes;
-  uint64_t size = 4096;
-  while (size < wanted) size *= 2;
-  image_.ringbuf = add_map(
-      {.name = "events", .type = MapType::Ringbuf, .max_entries = static_cast<uint32_t>(size)});
+  uint32_t size = ring_size(pages ? pages * 4096 : options.ringbuf_bytes);
+  image_.ringbuf = add_map({.name = "events", .type = MapType::Ringbuf, .max_entries = size});
   // Sized when the number of sites is known.
   image_.site_map =
       add_map({.name = "sites", .type = MapType::Array, .key_size = 4, .max_entries = 1});
@@ -54,9 +61,28 @@ void ImageBuilder::add_script_map(const MapInfo& info) {
     map.key_size = std::max(1u, info.key->size);
     uint64_t keys = info.decl ? info.decl->entries : checked_.config.max_map_keys;
     map.max_entries = static_cast<uint32_t>(options_.max_keys ? options_.max_keys : keys);
+    if (!is_lru) add_whole_keys(map);
     map.no_prealloc = wants_no_prealloc(map);
   }
   script_maps_.push_back(add_map(std::move(map)));
+}
+
+// An evicted key could not take its whole one with it, so LRU maps keep their keys.
+void ImageBuilder::add_whole_keys(MapDef& map) {
+  if (!options_.hashes_keys || map.key_size < kSmallestLargeKey || map.key_size > kLargestLargeKey)
+    return;
+  MapDef keys{.name = "keys_" + map.name.substr(1),
+              .type = MapType::Hash,
+              .key_size = kKeyNumberSize,
+              .value_size = static_cast<uint32_t>(align_up(map.key_size, 8)),
+              .max_entries = map.max_entries};
+  keys.no_prealloc = wants_no_prealloc(keys);
+  map.key_size = kKeyNumberSize;
+  map.whole_keys = add_map(std::move(keys));
+}
+
+int ImageBuilder::whole_keys(int number) const {
+  return image_.maps[static_cast<size_t>(script_map(number))].whole_keys;
 }
 
 // Values move to task storage; the map itself is only filled when it has to be printed.
@@ -132,6 +158,20 @@ int ImageBuilder::add_event(Event event) {
   for (Field& arg : event.args) arg.type = checked_.types->complete_all(arg.type);
   image_.events.push_back(std::move(event));
   return static_cast<int>(image_.events.size() - 1);
+}
+
+void ImageBuilder::will_send(uint32_t size, bool is_rare) {
+  sends_often_ |= !is_rare;
+  rare_bytes_ += size + kRecordHeader;
+}
+
+// A script that only counts sends a few records per second at most. Finding 4 MB for them takes the
+// kernel longer than all else that it does to start one.
+void ImageBuilder::fit_ring_buffer() {
+  constexpr uint64_t kRuns = 64, kSmallest = 128 << 10;
+  if (!options_.fits_ring || sends_often_ || checked_.config.perf_rb_pages) return;
+  uint32_t& size = image_.maps[static_cast<size_t>(image_.ringbuf)].max_entries;
+  size = std::min(size, ring_size(std::max(kSmallest, kRuns * rare_bytes_)));
 }
 
 int ImageBuilder::add_site(SiteKind kind, Span span, std::string subject) {

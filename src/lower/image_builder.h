@@ -23,6 +23,8 @@ class ImageBuilder {
   int script_map(int number) const { return script_maps_[static_cast<size_t>(number)]; }
   // The task storage behind a map whose only key is ever `tid`; -1 for all other maps.
   int local_storage(int number) const { return local_storage_[static_cast<size_t>(number)]; }
+  // The map that keeps the whole keys of one that is keyed by their hash (large_keys.cc), or -1.
+  int whole_keys(int number) const;
   // A map of our own, made when first asked for.
   int zeros(uint32_t size);  // array of zero bytes, at least `size` of them
   int scratch(const std::string& program);
@@ -31,12 +33,16 @@ class ImageBuilder {
   int constant_table(const std::string& name, const std::string& bytes);
 
   int add_event(Event event);
+  // A record of that size; rare ones come from timers, begin and end, and not from loops.
+  void will_send(uint32_t size, bool is_rare);
+  void fit_ring_buffer();  // when all programs are lowered
   int add_site(SiteKind kind, Span span, std::string subject);
   int add_string(const std::string& text);
 
  private:
   void add_script_map(const MapInfo& map);
   void add_local_storage(size_t number);
+  void add_whole_keys(MapDef& map);
   int add_map(MapDef map);
 
   const CheckedProgram& checked_;
@@ -46,6 +52,8 @@ class ImageBuilder {
   uint32_t cpus_;
   std::vector<int> script_maps_;
   std::vector<int> local_storage_;
+  uint64_t rare_bytes_ = 0;  // of all records that programs send in one run
+  bool sends_often_ = false;
   int zeros_ = -1;
   int seen_processes_ = -1;
   std::map<std::string, int> tables_;

@@ -187,8 +187,7 @@ Value Lowering::lower_skboutput(const Expr& expr, const std::vector<ExprPtr>& ar
   b().branch(ir::Compare::SLe, reg(length), imm(0), done, send);
   b().start(send);
   Reg now = b().call(BPF_FUNC_ktime_get_boot_ns, {});
-  Reg record = b().call(BPF_FUNC_ringbuf_reserve,
-                        {reg(b().map_pointer(image_.image().ringbuf)), imm(size), imm(0)});
+  Reg record = reserve(size);
   b().branch(ir::Compare::Eq, reg(record), imm(0), lost, fill);
   b().start(lost);
   note_site(SiteKind::RingbufFull, "events", imm(0));

@@ -118,7 +118,8 @@ void Lowering::lower_for_map(const Stmt& stmt, const ForMap& loop) {
   const Type& pair = image_.checked().variables[static_cast<size_t>(variable)].type;
   int32_t function = lower_callback(stmt, 4, 3, [&](const std::vector<Reg>& args) {
     Address to = variable_address(variable);
-    Location key{.type = map.key, .space = AddressSpace::Bpf, .address = ir::at(args[1])};
+    Address whole = whole_key(number, args[1]);
+    Location key{.type = map.key, .space = AddressSpace::Bpf, .address = whole};
     store(read(key), to + pair->fields[0].offset, pair->fields[0].type);
     Value value =
         is_aggregation(map.value)

@@ -229,6 +229,7 @@ Lowered lower(const CheckedProgram& checked, const Target& target, const LowerOp
     programs.push_back(std::move(program));
     out.programs.push_back(std::move(code));
   }
+  image.fit_ring_buffer();
   out.image = std::move(image.image());
   out.image.programs = std::move(programs);
   return out;

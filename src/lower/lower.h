@@ -14,6 +14,8 @@ struct LowerOptions {
   std::optional<int> pid;           // -p: kernel probes run for this process only
   std::optional<int> user_pid;      // -p or -c: the same for user probes
   bool reads_comm_in_place = true;  // `comm` by two loads from the task and not by a helper
+  bool hashes_keys = true;          // maps with large keys are keyed by a number made of them
+  bool fits_ring = true;            // a small ring buffer where records are rare
   uint64_t ringbuf_bytes = 4 << 20;
   uint64_t max_keys = 0;      // --max-keys: of every map, whatever the script says; 0: as it says
   uint64_t start_ns = 0;      // boot clock when flowtap started, for `elapsed`

@@ -172,12 +172,37 @@ class Lowering {
   void lower_str_concat(const std::vector<ExprPtr>& args, Address to, const Type& type);
   void lower_name(const Expr& arg, Fn which, Address to);
 
+  // --- maps with large keys (large_keys.cc) ---
+  // What the kernel looks up, and the key as the script knows it. These are one for small keys.
+  struct MapKey {
+    Address id, whole;
+  };
+  struct Hash {
+    Reg a, b;
+  };
+  struct HashedBytes {
+    Address address;
+    uint32_t size = 0;
+    Type type;
+    bool is_in_scratch = false;
+    Reg used = ir::kNoReg;  // how many bytes of a stack hold frames
+  };
+  MapKey number_key(Address whole, const Type& type);
+  void hash_word(const Hash& hash, Reg word);
+  void hash_value(const Hash& hash, Address value, const Type& type, bool is_in_scratch);
+  void hash_bytes(const Hash& hash, const HashedBytes& bytes);
+  void hash_in_loop(const Hash& hash, const HashedBytes& bytes, uint32_t first);
+  void leave_at_end(const HashedBytes& bytes, Operand next, Reg word, uint32_t step, int32_t done);
+  void keep_whole_key(int number, const MapKey& key, Reg answer, int32_t full);
+  void drop_whole_key(int number, const MapKey& key);
+  Address whole_key(int number, Reg key);
+
   // --- maps (maps.cc) ---
-  Address lower_key(const MapInfo& map, const Expr& key);
+  MapKey lower_key(int number, const Expr& key);
   Value load_map(const Expr& expr, const MapAccess& node);
   Value load_map_value(const MapInfo& map, int number, std::optional<Address> key);
   void store_map(const Expr& target, const Expr& value);
-  Reg find_or_create(int number, Address key, int32_t present, int32_t absent);
+  Reg find_or_create(int number, const MapKey& key, int32_t present, int32_t absent);
   Reg lookup(int number, Address key);
   Reg map_result(Reg result);
   void change_map(const Expr& target, const std::function<void(Address)>& change);
@@ -209,6 +234,7 @@ class Lowering {
   void lower_assert(const Expr& expr, const std::vector<ExprPtr>& args);
   // Sends one record whose fields are the given expressions.
   void send(Event event, const std::vector<const Expr*>& fields, bool wake = false);
+  Reg reserve(uint32_t size);
   bool can_build_in_place(const Expr& expr) const;
   void note_process(Operand pid);
 

@@ -15,10 +15,12 @@ namespace flowtap {
 
 static constexpr int64_t kNoExist = 1;  // BPF_NOEXIST
 
-ir::Address Lowering::lower_key(const MapInfo& map, const Expr& key) {
+Lowering::MapKey Lowering::lower_key(int number, const Expr& key) {
+  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
   Address to = temp(map.key->size);
   lower_into(key, to, map.key);
-  return to;
+  if (image_.whole_keys(number) >= 0) return number_key(to, map.key);
+  return {to, to};
 }
 
 // The value's address, or 0.
@@ -39,10 +41,10 @@ ir::Reg Lowering::lookup(int number, Address key) {
 
 // Like lookup, but a missing key is created. Goes to `present` with the address in the register
 // it answers, or to `absent` when the map is full, which is noted.
-ir::Reg Lowering::find_or_create(int number, Address key, int32_t present, int32_t absent) {
+ir::Reg Lowering::find_or_create(int number, const MapKey& key, int32_t present, int32_t absent) {
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
   if (image_.local_storage(number) >= 0) return create_local(number, present, absent);
-  Reg result = b().move(reg(lookup(number, key)));
+  Reg result = b().move(reg(lookup(number, key.id)));
   if (map.is_scalar != false) {
     b().branch(ir::Compare::Ne, reg(result), imm(0), present, absent);
     return result;
@@ -52,14 +54,18 @@ ir::Reg Lowering::find_or_create(int number, Address key, int32_t present, int32
   int32_t create = b().new_block(), full = b().new_block();
   b().branch(ir::Compare::Ne, reg(result), imm(0), present, create);
   b().start(create);
+  Reg answer = b().new_reg();
+  keep_whole_key(number, key, answer, full);
   Reg zeros = b().map_value(image_.zeros(size));
-  Reg refused =
-      b().call(BPF_FUNC_map_update_elem,
-               {reg(b().map_pointer(index)), reg(b().address_of(key)), reg(zeros), imm(kNoExist)});
-  b().assign(result, reg(lookup(number, key)));
+  Reg refused = b().call(
+      BPF_FUNC_map_update_elem,
+      {reg(b().map_pointer(index)), reg(b().address_of(key.id)), reg(zeros), imm(kNoExist)});
+  b().assign(answer, reg(map_result(refused)));
+  keep_whole_key(number, key, answer, full);
+  b().assign(result, reg(lookup(number, key.id)));
   b().branch(ir::Compare::Ne, reg(result), imm(0), present, full);
   b().start(full);
-  note_site(SiteKind::MapFull, map.name, reg(map_result(refused)));
+  note_site(SiteKind::MapFull, map.name, reg(answer));
   b().jump(absent);
   return result;
 }
@@ -71,13 +77,12 @@ ir::Reg Lowering::map_result(Reg result) { return b().extend(reg(result), 4, tru
 // Runs `change` on the value's memory, which exists then.
 void Lowering::change_map(const Expr& target, const std::function<void(Address)>& change) {
   int number = info(target).map;
-  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
   const ExprPtr& key = std::get<MapAccess>(target.node).key;
   bool has_key = key && image_.local_storage(number) < 0;
-  Address key_address = has_key ? lower_key(map, *key) : Address{};
+  MapKey where = has_key ? lower_key(number, *key) : MapKey{};
   b().set_span(target.span);
   int32_t present = b().new_block(), done = b().new_block();
-  Reg value = find_or_create(number, key_address, present, done);
+  Reg value = find_or_create(number, where, present, done);
   b().start(present);
   change(ir::at(value));
   b().jump(done);
@@ -88,7 +93,7 @@ Value Lowering::load_map(const Expr& expr, const MapAccess& node) {
   int number = info(expr).map;
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
   std::optional<Address> key;
-  if (node.key && image_.local_storage(number) < 0) key = lower_key(map, *node.key);
+  if (node.key && image_.local_storage(number) < 0) key = lower_key(number, *node.key).id;
   b().set_span(expr.span);
   if (is_aggregation(map.value)) return sum_over_cpus(map, number, key);
   return load_map_value(map, number, key);
@@ -221,15 +226,15 @@ void Lowering::store_map(const Expr& target, const Expr& value) {
     Value ready = is_scalar(map.value) ? scalar(map.value, lower_scalar(value)) : lower(value);
     return change_map(target, [&](Address place) { store(ready, place, map.value); });
   }
-  Address key_address = lower_key(map, *key);
+  MapKey where = lower_key(number, *key);
   uint32_t size = image_.image().maps[static_cast<size_t>(image_.script_map(number))].value_size;
   Address room = temp(size);
   if (size != map.value->size) zero(room, size);
   lower_into(value, room, map.value);
   b().set_span(target.span);
-  int32_t done = b().new_block();
+  int32_t done = b().new_block(), full = b().new_block();
   if (is_scalar(map.value) && !is_deleted_from(number)) {
-    Reg present = lookup(number, key_address);
+    Reg present = lookup(number, where.id);
     int32_t in_place = b().new_block(), create = b().new_block();
     b().branch(ir::Compare::Ne, reg(present), imm(0), in_place, create);
     b().start(in_place);
@@ -237,14 +242,19 @@ void Lowering::store_map(const Expr& target, const Expr& value) {
     b().jump(done);
     b().start(create);
   }
-  Reg refused =
-      map_result(b().call(BPF_FUNC_map_update_elem,
-                          {reg(b().map_pointer(image_.script_map(number))),
-                           reg(b().address_of(key_address)), reg(b().address_of(room)), imm(0)}));
-  int32_t full = b().new_block();
-  b().branch(ir::Compare::SLt, reg(refused), imm(0), full, done);
+  Reg answer = b().new_reg();
+  keep_whole_key(number, where, answer, full);
+  b().assign(answer, reg(map_result(b().call(
+                         BPF_FUNC_map_update_elem,
+                         {reg(b().map_pointer(image_.script_map(number))),
+                          reg(b().address_of(where.id)), reg(b().address_of(room)), imm(0)}))));
+  int32_t stored = b().new_block();
+  b().branch(ir::Compare::SLt, reg(answer), imm(0), full, stored);
+  b().start(stored);
+  keep_whole_key(number, where, answer, full);
+  b().jump(done);
   b().start(full);
-  note_site(SiteKind::MapFull, map.name, reg(refused));
+  note_site(SiteKind::MapFull, map.name, reg(answer));
   b().jump(done);
   b().start(done);
 }
@@ -426,17 +436,18 @@ Value Lowering::lower_delete(const std::vector<ExprPtr>& args) {
     return scalar(bool_type(), imm(1));
   }
   if (image_.local_storage(number) >= 0) return delete_local(number);
-  Address key = lower_key(map, args.size() == 2 ? *args[1] : *own_key);
+  MapKey key = lower_key(number, args.size() == 2 ? *args[1] : *own_key);
+  drop_whole_key(number, key);
   Reg result = map_result(
       b().call(BPF_FUNC_map_delete_elem,
-               {reg(b().map_pointer(image_.script_map(number))), reg(b().address_of(key))}));
+               {reg(b().map_pointer(image_.script_map(number))), reg(b().address_of(key.id))}));
   Reg shifted = b().alu(ir::Alu::Shr, reg(result), imm(63));  // 1 when negative
   return scalar(bool_type(), reg(b().alu(ir::Alu::Xor, reg(shifted), imm(1))));
 }
 
 Value Lowering::lower_has_key(const std::vector<ExprPtr>& args) {
   int number = info(*args[0]).map;
-  Address key = lower_key(image_.checked().maps[static_cast<size_t>(number)], *args[1]);
+  Address key = lower_key(number, *args[1]).id;
   Reg found = lookup(number, key);
   Reg result = b().new_reg();
   int32_t present = b().new_block(), done = b().new_block();
@@ -452,7 +463,7 @@ Value Lowering::lower_has_key(const std::vector<ExprPtr>& args) {
 Value Lowering::lower_find(const std::vector<ExprPtr>& args) {
   int number = info(*args[0]).map;
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
-  Address key = lower_key(map, *args[1]);
+  Address key = lower_key(number, *args[1]).id;
   Reg found = lookup(number, key);
   Reg result = b().new_reg();
   int32_t present = b().new_block(), done = b().new_block();

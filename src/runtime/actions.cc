@@ -176,7 +176,7 @@ void Actions::print_map(const Event& event, Bytes record) {
   MapView view{.top = static_cast<uint64_t>(int_argument(event, 0, record, 0)),
                .div = static_cast<uint64_t>(int_argument(event, 1, record, 1)),
                .takes = event.takes};
-  Status written = write_map(in_.image.maps.at(map), in_.maps[map].get(), view, in_.writer);
+  Status written = write_map({in_.image, in_.maps}, map, view, in_.writer);
   if (!written) failed(event, written.error());
 }
 
@@ -184,7 +184,7 @@ void Actions::change_map(const Event& event) {
   size_t map = static_cast<size_t>(event.map);
   if (!in_.maps[map].valid()) return;
   Status changed = event.kind == EventKind::ClearMap
-                       ? clear_map(in_.maps[map].get(), in_.image.maps.at(map))
+                       ? empty_map({in_.image, in_.maps}, map)
                        : zero_map(in_.maps[map].get(), in_.image.maps.at(map));
   if (!changed) failed(event, changed.error());
 }

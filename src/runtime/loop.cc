@@ -286,7 +286,7 @@ void Session::State::write_maps() {
     return parts.image.maps[a].name < parts.image.maps[b].name;
   });
   for (size_t i : order) {
-    Status written = write_map(parts.image.maps[i], loaded.maps[i].get(), {}, parts.writer);
+    Status written = write_map({parts.image, loaded.maps}, i, {}, parts.writer);
     if (!written) parts.writer.runtime_error(Place{}, written.error().message());
   }
 }

@@ -4,6 +4,10 @@
 #include "runtime/map_output.h"
 
 #include <algorithm>
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "kernel/map_reader.h"
@@ -28,18 +32,77 @@ static bool is_untouched(const MapDef& map, Bytes value) {
          std::all_of(value.begin(), value.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-Status write_map(const MapDef& map, int fd, MapView view, Writer& writer) {
-  if (fd < 0) return Done{};  // nothing was ever stored
-  Result<MapData> data = view.takes ? take_map(fd, map) : read_map(fd, map);
+namespace {
+
+// The keys of a map that has only numbers of them; see lower/large_keys.cc.
+class WholeKeys {
+ public:
+  void add(MapData data) {
+    const MapData& kept = data_.emplace_back(std::move(data));
+    for (size_t i = 0; i < kept.count; i++) places_.emplace(text_of(kept.key(i)), kept.value(i));
+  }
+  // Nothing for one that is just being removed.
+  std::optional<Bytes> find(Bytes number) const {
+    auto found = places_.find(text_of(number));
+    return found == places_.end() ? std::nullopt : std::optional(found->second);
+  }
+  bool has_all_of(const MapData& numbers) const {
+    for (size_t i = 0; i < numbers.count; i++)
+      if (!find(numbers.key(i))) return false;
+    return true;
+  }
+
+ private:
+  static std::string_view text_of(Bytes bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+  std::deque<MapData> data_;
+  std::unordered_map<std::string_view, Bytes> places_;
+};
+
+// What a map holds, with its whole keys when it has only numbers of them. A key is kept before its
+// number can be seen, so those are read after the numbers. Taken they are before them: a number
+// that comes meanwhile is kept once more.
+Result<MapData> get_map(const KernelMaps& maps, size_t number, bool takes, WholeKeys& whole) {
+  const MapDef& map = maps.image.maps.at(number);
+  bool has_numbers = map.whole_keys >= 0;
+  size_t keys = has_numbers ? static_cast<size_t>(map.whole_keys) : 0;
+  if (takes && has_numbers) {
+    Result<MapData> taken = take_map(maps.fds[keys].get(), maps.image.maps.at(keys));
+    if (!taken) return taken;
+    whole.add(std::move(*taken));
+  }
+  int fd = maps.fds[number].get();
+  Result<MapData> data = takes ? take_map(fd, map) : read_map(fd, map);
+  if (!data || !has_numbers || whole.has_all_of(*data)) return data;
+  Result<MapData> kept = read_map(maps.fds[keys].get(), maps.image.maps.at(keys));
+  if (!kept) return kept;
+  whole.add(std::move(*kept));
+  return data;
+}
+
+}  // namespace
+
+Status write_map(const KernelMaps& maps, size_t number, MapView view, Writer& writer) {
+  const MapDef& map = maps.image.maps.at(number);
+  if (!maps.fds[number].valid()) return Done{};  // nothing was ever stored
+  WholeKeys whole;
+  Result<MapData> data = get_map(maps, number, view.takes, whole);
   if (!data) return data.error();
+  bool has_numbers = map.whole_keys >= 0;
   bool is_merged = is_per_cpu(map.type);
   size_t size = map.value->size;
   std::vector<std::byte> merged;
   if (is_merged) merged = merged_values(map, *data);
-  std::vector<MapEntry> entries(data->count);
+  std::vector<MapEntry> entries;
+  entries.reserve(data->count);
   for (size_t i = 0; i < data->count; i++) {
-    if (map.key) entries[i].key = data->key(i);
-    entries[i].value = is_merged ? Bytes(merged).subspan(i * size, size) : data->value(i);
+    std::optional<Bytes> key = has_numbers ? whole.find(data->key(i)) : data->key(i);
+    if (!key) continue;
+    entries.push_back(
+        {.key = map.key ? *key : Bytes{},
+         .value = is_merged ? Bytes(merged).subspan(i * size, size) : data->value(i)});
   }
   if (entries.size() == 1 && is_untouched(map, entries[0].value)) return Done{};
   writer.map({.name = map.name,
@@ -49,6 +112,17 @@ Status write_map(const MapDef& map, int fd, MapView view, Writer& writer) {
               .top = view.top,
               .div = view.div});
   return Done{};
+}
+
+// The order is that of lower/large_keys.cc: whole keys first.
+Status empty_map(const KernelMaps& maps, size_t number) {
+  const MapDef& map = maps.image.maps.at(number);
+  if (map.whole_keys >= 0) {
+    size_t keys = static_cast<size_t>(map.whole_keys);
+    Status cleared = clear_map(maps.fds[keys].get(), maps.image.maps.at(keys));
+    if (!cleared) return cleared.error();
+  }
+  return clear_map(maps.fds[number].get(), map);
 }
 
 }  // namespace flowtap

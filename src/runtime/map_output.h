@@ -1,6 +1,9 @@
 #pragma once
 // A script's map, from the kernel to the writer.
 
+#include <span>
+
+#include "base/fd.h"
 #include "base/result.h"
 #include "bpf/image.h"
 #include "output/writer.h"
@@ -13,6 +16,15 @@ struct MapView {
   bool takes = false;  // what is written is removed from the map
 };
 
-Status write_map(const MapDef& map, int fd, MapView view, Writer& writer);
+// The script's maps as the kernel has them.
+struct KernelMaps {
+  const Image& image;
+  std::span<const Fd> fds;  // in step with Image::maps
+};
+
+Status write_map(const KernelMaps& maps, size_t number, MapView view, Writer& writer);
+
+// Removes all keys; see kernel/map_reader.h.
+Status empty_map(const KernelMaps& maps, size_t number);
 
 }  // namespace flowtap

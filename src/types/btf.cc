@@ -7,11 +7,13 @@
 // A record is twelve bytes and then, by kind, some more; it has no number of its own, its id is
 // its position. So one pass notes where each record starts, and a second hashes the names. Both
 // tables are plain u32 arrays: a kernel has 130 000 types and the whole process few megabytes.
+// The first pass goes only as far as somebody asks: what most scripts use stands at the start.
 //
 // A module's BTF is "split": ids and string offsets below those of its base mean the base's.
 //
-// After parse() every record lies inside the section and every string ends in it, so that readers
-// need not check again. References between types are not checked here: type() gives void for them.
+// Every record that was passed lies inside the section and every string ends in it, so that
+// readers need not check again. Types end before a record that is damaged; parse() refuses those
+// that are damaged from the start. References are not checked here: type() gives void for them.
 
 #include "types/btf.h"
 
@@ -25,6 +27,7 @@ namespace {
 constexpr uint16_t kMagic = 0xeb9f;
 constexpr size_t kHeaderSize = 24;
 constexpr size_t kRecordSize = 12;
+constexpr size_t kTypesAtOnce = 1024;
 constexpr uint32_t kMemberSize = 12, kParamSize = 8, kEnumSize = 8, kEnum64Size = 12;
 
 Error malformed(std::string_view why) { return Error{fmt::format("malformed BTF: {}", why)}; }
@@ -101,26 +104,41 @@ Result<Btf> Btf::parse(Bytes bytes, const Btf* base) {
     btf.first_id_ = base->end_id();
     btf.first_string_ = base->first_string_ + static_cast<uint32_t>(base->strings_.size());
   }
-  Status indexed = btf.index_types();
-  if (!indexed) return indexed.error();
+  Status walked = btf.walk(kTypesAtOnce);
+  if (!walked) return walked.error();
   return btf;
 }
 
-Status Btf::index_types() {
-  // Kernel records take 40 bytes on average; a wrong guess only costs a reallocation.
-  offsets_.reserve(types_.size() / 32 + 2);
-  uint64_t offset = 0;
-  while (offset < types_.size()) {
+// Goes on until that many types are known, or all.
+Status Btf::walk(size_t types) const {
+  while (!is_walked_ && offsets_.size() <= types) {
+    uint64_t offset = offsets_.back();
+    is_walked_ = true;
+    if (offset == types_.size()) return Done{};
     if (types_.size() - offset < kRecordSize) return malformed("truncated type");
     uint32_t info = load<uint32_t>(types_, offset + 4);
     std::optional<uint64_t> extra = extra_size(kind_of(info), vlen_of(info));
     if (!extra) return malformed(fmt::format("type of unknown kind {}", info >> 24 & 0x1f));
     if (*extra > types_.size() - offset - kRecordSize) return malformed("truncated type");
-    offsets_.push_back(static_cast<uint32_t>(offset));
-    offset += kRecordSize + *extra;
+    is_walked_ = false;
+    offsets_.push_back(static_cast<uint32_t>(offset + kRecordSize + *extra));
   }
-  offsets_.push_back(static_cast<uint32_t>(offset));
   return Done{};
+}
+
+uint32_t Btf::end_id() const {
+  // Kernel records take 40 bytes on average; a wrong guess only costs a reallocation.
+  if (!is_walked_) offsets_.reserve(types_.size() / 32 + 2);
+  (void)walk(SIZE_MAX);
+  return first_id_ + static_cast<uint32_t>(offsets_.size()) - 1;
+}
+
+// Whether this is the id of one of our own types.
+bool Btf::has(uint32_t id) const {
+  if (id < first_id_) return false;
+  size_t number = id - first_id_;
+  if (number + 1 >= offsets_.size()) (void)walk(number + kTypesAtOnce);
+  return number + 1 < offsets_.size();
 }
 
 // Backwards, so that of two types with one name the first is found first.
@@ -161,7 +179,7 @@ std::string_view Btf::text(uint32_t offset) const {
 
 Bytes Btf::record(uint32_t id) const {
   if (base_ && id < first_id_) return base_->record(id);
-  if (id < first_id_ || id >= end_id()) return {};
+  if (!has(id)) return {};
   uint32_t i = id - first_id_;
   return types_.subspan(offsets_[i], offsets_[i + 1] - offsets_[i]);
 }
@@ -261,7 +279,7 @@ uint32_t Btf::find(std::string_view name, BtfKind kind) const {
 }
 
 uint32_t Btf::scan(std::string_view name, BtfKind kind) const {
-  for (uint32_t id = first_id_; id < end_id(); id++) {
+  for (uint32_t id = first_id_; has(id); id++) {
     uint32_t offset = offsets_[id - first_id_];
     if (kind_of(load<uint32_t>(types_, offset + 4)) == kind &&
         is_text(load<uint32_t>(types_, offset), name))
@@ -271,7 +289,7 @@ uint32_t Btf::scan(std::string_view name, BtfKind kind) const {
 }
 
 std::optional<Btf::FoundEnumerator> Btf::find_enumerator(std::string_view name) const {
-  for (uint32_t id = first_id_; id < end_id(); id++) {
+  for (uint32_t id = first_id_; has(id); id++) {
     BtfKind kind = kind_of(load<uint32_t>(types_, offsets_[id - first_id_] + 4));
     if (kind != BtfKind::Enum && kind != BtfKind::Enum64) continue;
     BtfType candidate = type(id);

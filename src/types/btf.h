@@ -87,7 +87,8 @@ class Btf {
 
   // Ids of this BTF run from first_id() to end_id() - 1; lower ones belong to the base, 0 is void.
   uint32_t first_id() const { return first_id_; }
-  uint32_t end_id() const { return first_id_ + static_cast<uint32_t>(offsets_.size()) - 1; }
+  // This walks over all types.
+  uint32_t end_id() const;
 
   // Any id is allowed: what does not exist reads as void, so a damaged reference harms nobody.
   BtfType type(uint32_t id) const;
@@ -109,7 +110,8 @@ class Btf {
   std::optional<FoundEnumerator> find_enumerator(std::string_view name) const;
 
  private:
-  Status index_types();
+  Status walk(size_t types) const;
+  bool has(uint32_t id) const;
   void index_names() const;
   uint32_t scan(std::string_view name, BtfKind kind) const;
   std::string_view text(uint32_t offset) const;
@@ -119,9 +121,11 @@ class Btf {
 
   const Btf* base_ = nullptr;
   Bytes types_, strings_;
-  uint32_t first_id_ = 1;          // first id of this section
-  uint32_t first_string_ = 0;      // offset of the first own string
-  std::vector<uint32_t> offsets_;  // where each own type starts in types_, and the end
+  uint32_t first_id_ = 1;      // first id of this section
+  uint32_t first_string_ = 0;  // offset of the first own string
+  // Where own types start in types_, as far as anybody asked, and where the next would.
+  mutable std::vector<uint32_t> offsets_ = {0};
+  mutable bool is_walked_ = false;
   // Names: a chained hash table whose links are ids counted from first_id_, plus one; 0 ends.
   // Made when names are asked for often.
   static constexpr uint32_t kFindsWithoutIndex = 16;

@@ -100,6 +100,23 @@ TEST(Btf, the_first_of_two_equal_names_is_found) {
   EXPECT_EQ(Btf::parse(bytes)->find("twice", BtfKind::Struct), 1u);
 }
 
+TEST(Btf, types_end_before_a_record_that_is_damaged_far_behind) {
+  BtfWriter w;
+  for (int i = 0; i < 3000; i++) w.add_struct(BtfKind::Struct, "many", 4, {});
+  uint32_t last = w.add_struct(BtfKind::Struct, "last", 4, {});
+  std::vector<std::byte> bytes = w.bytes();
+  EXPECT_EQ(Btf::parse(bytes)->find("last", BtfKind::Struct), last);
+  EXPECT_EQ(Btf::parse(bytes)->end_id(), last + 1);
+  constexpr size_t kHeader = 24, kRecord = 12, kKindAt = 7;
+  bytes[kHeader + 2500 * kRecord + kKindAt] = std::byte{0x1f};
+  Result<Btf> btf = Btf::parse(bytes);
+  ASSERT_TRUE(btf);
+  EXPECT_EQ(btf->find("last", BtfKind::Struct), 0u);
+  EXPECT_EQ(btf->type(2500).name, "many");
+  EXPECT_EQ(btf->type(2501).kind, BtfKind::Void);
+  EXPECT_EQ(btf->end_id(), 2501u);
+}
+
 TEST(Btf, split_btf_continues_ids_and_strings_of_its_base) {
   BtfWriter base_writer = sample();
   std::vector<std::byte> base_bytes = base_writer.bytes();
