@@ -44,6 +44,7 @@ class Checker {
     for (const Probe& probe : ast_.probes) make_instances(probe);
     check_limits();
     check_map_decls();
+    check_functions();
     program_.tables = check_tables(ast_, *program_.types, diagnostics_);
     if (diagnostics_.has_errors()) return std::move(program_);
     program_.info.resize(ast_.next_id);
@@ -51,6 +52,7 @@ class Checker {
       resolve_names(*instance, ast_, program_, diagnostics_);
     if (diagnostics_.has_errors()) return std::move(program_);
     Inferrer(program_, ast_, target_, options_, diagnostics_).run();
+    std::erase_if(program_.instances, [](const auto& instance) { return instance->is_uncalled; });
     check_unused_maps();
     check_options();
     return std::move(program_);
@@ -339,6 +341,27 @@ class Checker {
         diagnostics_.error(decl.span, fmt::format("'{}' is not a type of map", decl.type))
             .with_hint("the types are hash, lruhash, percpuhash and percpulruhash");
       if (decl.entries == 0) diagnostics_.error(decl.span, "a map needs room for at least one key");
+    }
+  }
+
+  // Functions know nothing of the probe they run in, so those that none calls are checked as if a
+  // kprobe did, which may do most.
+  void check_functions() {
+    for (const Function& function : ast_.functions)
+      if (find_builtin(function.name))
+        diagnostics_.error(function.span,
+                           fmt::format("'{}' is the name of a builtin", function.name));
+    for (const ExprPtr& call : ast_.uncalled) {
+      auto instance = std::make_unique<Instance>();
+      instance->kind = ProbeKind::Kprobe;
+      instance->program = ProgramType::Kprobe;
+      instance->span = call->span;
+      instance->is_uncalled = true;
+      auto body = std::make_unique<Stmt>();
+      body->span = call->span;
+      body->node = ExprStmt{clone(*call, ast_.next_id, &program_.origins)};
+      instance->body.stmts.push_back(std::move(body));
+      program_.instances.push_back(std::move(instance));
     }
   }
 

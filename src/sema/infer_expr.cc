@@ -89,6 +89,8 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
     result.type = n->block.result ? readable(info(*n->block.result).type) : none_type();
   } else if (auto* n = std::get_if<IfExpr>(&expr.node)) {
     infer_if_expr(expr, *n, result);
+  } else if (auto* n = std::get_if<FnCall>(&expr.node)) {
+    infer_fn_call(expr, *n);
   } else if (auto* n = std::get_if<Comptime>(&expr.node)) {
     infer(*n->operand);
     const ExprInfo& inner = info(*n->operand);
