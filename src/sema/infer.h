@@ -98,6 +98,8 @@ class Inferrer {
   bool always_leaves(const Block& block);
   Type field_type(const Field& field, AddressSpace space);
   Type resolve_type(const TypeSpec& spec);
+  void report_unknown_type(const TypeSpec& spec);
+  std::string traced_program() const;  // empty where none is
   AddressSpace default_space() const;
   void set_constant(ExprInfo& info, int64_t value, bool is_unsigned);
 
