@@ -304,6 +304,22 @@ def links_of(flowtap, *arguments):
     return len(links)
 
 
+def debug_information_may_lie_elsewhere(flowtap):
+    """A stripped program, whose .gnu_debuglink names a file; not taken when that is of another build."""
+    program = Path(flowtap).parent / "programs" / "structs"
+    with tempfile.TemporaryDirectory() as folder:
+        stripped, debug = Path(folder, "structs"), Path(folder, "structs.debug")
+        subprocess.run(["objcopy", "--only-keep-debug", program, debug], check=True)
+        subprocess.run(["objcopy", "--strip-all", f"--add-gnu-debuglink={debug}", program, stripped], check=True)
+        script = f"uprobe:{stripped}:take_node {{ print((args.node->inner.depth, sizeof(struct packed))); exit(); }}"
+        found = subprocess.run([flowtap, "-q", "-e", script, "-c", stripped], capture_output=True, text=True)
+        if not found.stdout.startswith("(-300, 13)\n"):
+            return found.stdout + found.stderr
+        subprocess.run(["objcopy", "--only-keep-debug", Path(flowtap).parent / "programs" / "traced", debug], check=True)
+        other = subprocess.run([flowtap, "-q", "-e", script, "-c", stripped], capture_output=True, text=True)
+    return "" if "has no function 'take_node'" in other.stderr else f"another build's file was taken: {other.stdout}{other.stderr}"
+
+
 def unused_features_are_not_used(flowtap):
     """One link holds a wildcard where the kernel can do that, and one for each function when told not to."""
     info = subprocess.run([flowtap, "--info"], capture_output=True, text=True).stdout

@@ -97,10 +97,11 @@ def build_programs():
     if features.IN_GUEST:
         return
     PROGRAMS.mkdir(parents=True, exist_ok=True)
-    for source in sorted((ROOT / "tests" / "programs").glob("*.cc")):
+    for source in sorted((ROOT / "tests" / "programs").glob("*.c*")):
         program = PROGRAMS / source.stem
         if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
-            subprocess.run(["g++", "-O1", "-g", "-no-pie", "-fno-omit-frame-pointer", "-o", program, source], check=True)
+            compiler = "gcc" if source.suffix == ".c" else "g++"
+            subprocess.run([compiler, "-O1", "-g", "-no-pie", "-fno-omit-frame-pointer", "-o", program, source], check=True)
 
 
 def run_cases(folder, results):

@@ -173,6 +173,7 @@ class Compiler {
     append(ast.map_decls, other.map_decls);
     append(ast.tables, other.tables);
     append(ast.macros, other.macros);
+    append(ast.functions, other.functions);
     append(ast.probes, other.probes);
   }
 

@@ -24,6 +24,7 @@
 #include "kernel/uprobe_multi.h"
 #include "symbols/demangle.h"
 #include "symbols/dwarf.h"
+#include "symbols/dwarf_types.h"
 #include "symbols/elf_file.h"
 #include "symbols/find_binary.h"
 #include "symbols/kallsyms.h"
@@ -48,6 +49,7 @@ struct LiveTarget::State {
   std::vector<Feature> without;
   std::optional<pid_t> pid;
   KernelSymbols symbols = KernelSymbols();
+  DwarfTypes programs = DwarfTypes();
 
   const Result<Tracefs>& find_tracefs() {
     if (!tracefs)
@@ -97,7 +99,9 @@ void sort_unique(std::vector<std::string>& names) {
 
 Type LiveTarget::find_type(std::string_view name) const { return state_->types.find(name); }
 
-Type LiveTarget::complete(const Type& type) const { return state_->types.complete(type); }
+Type LiveTarget::complete(const Type& type) const {
+  return DwarfTypes::is_ours(type) ? state_->programs.complete(type) : state_->types.complete(type);
+}
 
 std::optional<EnumConstant> LiveTarget::find_enumerator(std::string_view name) const {
   return state_->types.find_enumerator(name);
@@ -261,7 +265,11 @@ Result<std::vector<UserFunction>> LiveTarget::user_functions(const std::string& 
 
 Result<std::vector<Field>> LiveTarget::user_parameters(const std::string& path,
                                                        const UserFunction& function) const {
-  return read_parameters(path, function.address);
+  return state_->programs.parameters(path, function.address);
+}
+
+Result<Type> LiveTarget::user_type(const std::string& path, std::string_view name) const {
+  return state_->programs.find(path, name);
 }
 
 Result<std::vector<uint64_t>> LiveTarget::source_line(const std::string& path,

@@ -144,13 +144,21 @@ struct IfExpr {
 struct Comptime {
   ExprPtr operand;
 };
+// A call of a function of the script, with a copy of its body: made by expand().
+struct FnCall {
+  std::string name;
+  Span declared;                // the head of the function
+  std::vector<StmtPtr> params;  // a Let for each, with the argument as its value
+  StmtPtr result;               // the Let of the variable that 'return' stores to; null: void
+  Block body;
+};
 
 struct Expr {
   uint32_t id = 0;  // unique within a program; index into side tables
   Span span;
   std::variant<IntegerLiteral, StringLiteral, BoolLiteral, Identifier, Parameter, Variable,
                MapAccess, Unary, Binary, Ternary, Increment, Cast, Member, Index, Call, TupleExpr,
-               RecordExpr, Sizeof, Offsetof, Typeof, BlockExpr, IfExpr, Comptime>
+               RecordExpr, Sizeof, Offsetof, Typeof, BlockExpr, IfExpr, Comptime, FnCall>
       node;
 };
 
@@ -171,6 +179,7 @@ struct Let {
   TypeSpec type;
   ExprPtr value;
   Span name_span;
+  bool is_parameter = false;  // of a function: the value is converted to the type
 };
 struct If {
   ExprPtr condition;
@@ -255,6 +264,21 @@ struct Macro {
   Block body;
 };
 
+// fn NAME($a : type, ...) : type { body }
+struct Function {
+  struct Param {
+    std::string name;
+    Span span;
+    TypeSpec type;
+  };
+  Span span;  // up to the body
+  std::string name;
+  std::vector<Param> params;
+  bool has_result = false;
+  TypeSpec result;
+  Block body;
+};
+
 struct MapDecl {  // let @a = lruhash(100);
   Span span;
   std::string name;
@@ -312,6 +336,8 @@ struct Ast {
   std::vector<MapDecl> map_decls;
   std::vector<TableDecl> tables;
   std::vector<Macro> macros;
+  std::vector<Function> functions;
+  std::vector<ExprPtr> uncalled;  // a FnCall of each function that no probe calls, from expand()
   std::vector<Plan> plans;
   std::vector<Probe> probes;
   std::vector<Expansion> expansions;  // filled by expand(), inner ones before those that hold them

@@ -41,10 +41,18 @@ class Cloner {
     return out;
   }
 
+  StmtPtr copy(const StmtPtr& stmt) { return stmt ? std::make_unique<Stmt>(copy(*stmt)) : nullptr; }
+
+  std::vector<StmtPtr> copy(const std::vector<StmtPtr>& list) {
+    std::vector<StmtPtr> out;
+    for (const StmtPtr& stmt : list) out.push_back(copy(stmt));
+    return out;
+  }
+
   Block copy(const Block& n) {
     Block out;
     out.span = n.span;
-    for (const StmtPtr& stmt : n.stmts) out.stmts.push_back(std::make_unique<Stmt>(copy(*stmt)));
+    out.stmts = copy(n.stmts);
     out.result = copy(n.result);
     return out;
   }
@@ -77,9 +85,15 @@ class Cloner {
   }
   Comptime copy(const Comptime& n) { return {copy(n.operand)}; }
 
+  FnCall copy(const FnCall& n) {
+    return {n.name, n.declared, copy(n.params), copy(n.result), copy(n.body)};
+  }
+
   ExprStmt copy(const ExprStmt& n) { return {copy(n.expr)}; }
   Assign copy(const Assign& n) { return {copy(n.target), copy(n.value), n.is_compound, n.op}; }
-  Let copy(const Let& n) { return {n.name, n.has_type, copy(n.type), copy(n.value), n.name_span}; }
+  Let copy(const Let& n) {
+    return {n.name, n.has_type, copy(n.type), copy(n.value), n.name_span, n.is_parameter};
+  }
   If copy(const If& n) {
     return {copy(n.condition), copy(n.then), copy(n.otherwise), n.is_comptime};
   }

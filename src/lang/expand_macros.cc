@@ -1,17 +1,20 @@
-// Macros and #defines. Way in: expand_macros().
+// Macros, functions and #defines. Way in: expand_macros().
 //
 // Arguments are expanded first, where they stand; then the definition whose parameters fit best
 // is chosen, its body is made for this call (macro_body.cc) and is itself expanded. A macro that
 // is met again while its own body is being expanded would never end, which is an error.
-// The call becomes a block expression, or just the value if the body is nothing else.
+// The call becomes a block expression, or just the value if the body is nothing else. Functions go
+// the same way, but stay calls (FnCall): they have types, and 'return' ends them.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
 #include "lang/expand.h"
+#include "lang/fn_body.h"
 #include "lang/macro_body.h"
 #include "lang/parser.h"
 #include "lang/rewriter.h"
@@ -67,20 +70,27 @@ class Expander : public Rewriter {
       : ast_(ast), defines_(defines), diagnostics_(diagnostics), limit_(ast.next_id + kMostNodes) {}
 
   void check_definitions();
+  void expand_uncalled();
 
  protected:
   void expr(ExprPtr& e) override;
 
  private:
-  // A macro or #define that is being expanded; one of the two is set.
+  // A macro, #define or function that is being expanded; one of them is set.
   struct Level {
     const Macro* macro = nullptr;
     const CDefine* define = nullptr;
+    const Function* function = nullptr;
     Span use;
-    const std::string& name() const { return macro ? macro->name : define->name; }
+    const std::string& name() const {
+      return macro ? macro->name : function ? function->name : define->name;
+    }
   };
 
   void expand_expr(ExprPtr& e);
+  const Function* find_function(const std::string& name) const;
+  void expand_function(ExprPtr& e, const Function& function, std::vector<ExprPtr>& args);
+  void expand_body(ExprPtr& e, const Function& function, std::vector<ExprPtr>* args);
   const CDefine* find_define(const std::string& name) const;
   bool is_macro(const std::string& name) const;
   const Macro* choose(const std::string& name, const std::vector<ExprPtr>& args) const;
@@ -88,7 +98,7 @@ class Expander : public Rewriter {
   void expand_define(ExprPtr& e, const CDefine& define);
   void expand_level(ExprPtr& e, ExprPtr replacement, Level level, uint32_t first_id);
   bool is_within_limits(Span use);
-  bool is_recursive(const Macro& macro, Span use);
+  bool is_recursive(const Level& level);
   bool is_open(const CDefine& define) const;
   Diagnostic& error(Span span, std::string message);
 
@@ -100,6 +110,7 @@ class Expander : public Rewriter {
   int depth_ = 0;
   bool is_stopped_ = false;  // a limit was met and reported
   std::vector<Level> levels_;
+  std::set<const Function*> called_;
 };
 
 // An error, and through which macros we came to it.
@@ -107,7 +118,9 @@ Diagnostic& Expander::error(Span span, std::string message) {
   Diagnostic& diagnostic = diagnostics_.error(span, std::move(message));
   if (!diagnostic.notes.empty()) return diagnostic;
   for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
-    diagnostic.with_note(level->use, fmt::format("expanded from '{}' here", level->name()));
+    diagnostic.with_note(level->use, level->function
+                                         ? fmt::format("'{}' is called here", level->name())
+                                         : fmt::format("expanded from '{}' here", level->name()));
   return diagnostic;
 }
 
@@ -119,6 +132,19 @@ void Expander::check_definitions() {
       if (first.span.file != second.span.file || !has_same_signature(first, second)) continue;
       error(second.span, fmt::format("macro '{}' is defined twice", signature(second)))
           .with_note(first.span, "first defined here");
+    }
+  }
+  for (size_t i = 0; i < ast_.functions.size(); i++) {
+    const Function& second = ast_.functions[i];
+    for (const Macro& first : ast_.macros)
+      if (first.name == second.name && first.span.file == second.span.file)
+        error(second.span, fmt::format("there is a macro '{}' already", second.name))
+            .with_note(first.span, "it is defined here");
+    for (size_t j = 0; j < i; j++) {
+      const Function& first = ast_.functions[j];
+      if (first.name == second.name && first.span.file == second.span.file)
+        error(second.span, fmt::format("function '{}' is declared twice", second.name))
+            .with_note(first.span, "first declared here");
     }
   }
 }
@@ -167,8 +193,57 @@ void Expander::expand_expr(ExprPtr& e) {
     return;
   }
   children(*e);
-  if (Call* call = std::get_if<Call>(&e->node))
-    if (is_macro(call->name)) expand_call(e, std::string(call->name), call->args);
+  Call* call = std::get_if<Call>(&e->node);
+  if (!call) return;
+  if (is_macro(call->name)) return expand_call(e, std::string(call->name), call->args);
+  if (const Function* function = find_function(call->name))
+    expand_function(e, *function, call->args);
+}
+
+// The script's own wins over an imported one, as with macros.
+const Function* Expander::find_function(const std::string& name) const {
+  const Function* found = nullptr;
+  for (const Function& function : ast_.functions)
+    if (function.name == name && (!found || function.span.file < found->span.file))
+      found = &function;
+  return found;
+}
+
+void Expander::expand_function(ExprPtr& e, const Function& function, std::vector<ExprPtr>& args) {
+  called_.insert(&function);
+  size_t takes = function.params.size();
+  if (args.size() != takes) {
+    error(e->span, fmt::format("'{}' takes {} argument{}, found {}", function.name, takes,
+                               takes == 1 ? "" : "s", args.size()))
+        .with_note(function.span, "it is declared here");
+    return;
+  }
+  Level level{.macro = nullptr, .define = nullptr, .function = &function, .use = e->span};
+  if (is_recursive(level) || !is_within_limits(e->span)) return;
+  expand_body(e, function, &args);
+}
+
+// Arguments are expanded already, and belong to the caller: only the body is left.
+void Expander::expand_body(ExprPtr& e, const Function& function, std::vector<ExprPtr>* args) {
+  FnCall call = instantiate(function, args, ++uses_, ast_.next_id);
+  levels_.push_back({.macro = nullptr, .define = nullptr, .function = &function, .use = e->span});
+  rewrite(call.body);
+  levels_.pop_back();
+  e = std::make_unique<Expr>(Expr{ast_.next_id++, e->span, std::move(call)});
+  if (tree_height(e) <= kMostHeight) return;
+  error(e->span, "this is nested too deeply once its functions are put in");
+  e = std::make_unique<Expr>(Expr{ast_.next_id++, e->span, IntegerLiteral{0}});
+}
+
+// No probe calls these, but mistakes in them are mistakes.
+void Expander::expand_uncalled() {
+  for (const Function& function : ast_.functions) {
+    if (called_.contains(&function)) continue;
+    Expr place{.span = function.span};
+    ExprPtr call = std::make_unique<Expr>(std::move(place));
+    expand_body(call, function, nullptr);
+    ast_.uncalled.push_back(std::move(call));
+  }
 }
 
 void Expander::expand_call(ExprPtr& e, const std::string& name, std::vector<ExprPtr>& args) {
@@ -181,8 +256,9 @@ void Expander::expand_call(ExprPtr& e, const std::string& name, std::vector<Expr
         message.with_note(other.span, fmt::format("'{}' is defined here", signature(other)));
     return;
   }
-  if (is_recursive(*macro, e->span) || !is_within_limits(e->span)) return;
-  levels_.push_back({.macro = macro, .define = nullptr, .use = e->span});
+  Level level{.macro = macro, .define = nullptr, .function = nullptr, .use = e->span};
+  if (is_recursive(level) || !is_within_limits(e->span)) return;
+  levels_.push_back(level);
   uint32_t first_id = ast_.next_id;
   auto report = [&](Span span, std::string message, std::string hint) {
     error(span, std::move(message)).with_hint(std::move(hint));
@@ -196,7 +272,7 @@ void Expander::expand_call(ExprPtr& e, const std::string& name, std::vector<Expr
   } else {
     value = std::make_unique<Expr>(Expr{ast_.next_id++, e->span, BlockExpr{std::move(body)}});
   }
-  expand_level(e, std::move(value), {.macro = macro, .define = nullptr, .use = e->span}, first_id);
+  expand_level(e, std::move(value), level, first_id);
 }
 
 //   #define NAME expression
@@ -214,7 +290,7 @@ void Expander::expand_define(ExprPtr& e, const CDefine& define) {
   }
   // The place of use says more than the place of definition, which the notes give.
   value->span = e->span;
-  Level level{.macro = nullptr, .define = &define, .use = e->span};
+  Level level{.macro = nullptr, .define = &define, .function = nullptr, .use = e->span};
   expand_level(e, std::move(value), level, first_id);
 }
 
@@ -246,13 +322,16 @@ bool Expander::is_open(const CDefine& define) const {
                      [&](const Level& level) { return level.define == &define; });
 }
 
-bool Expander::is_recursive(const Macro& macro, Span use) {
-  auto is_same = [&](const Level& level) { return level.macro == &macro; };
+bool Expander::is_recursive(const Level& next) {
+  auto is_same = [&](const Level& level) {
+    return level.macro == next.macro && level.function == next.function;
+  };
   auto first = std::find_if(levels_.begin(), levels_.end(), is_same);
   if (first == levels_.end()) return false;
   std::string chain;
   for (auto level = first; level != levels_.end(); ++level) chain += level->name() + " > ";
-  error(use, fmt::format("macro '{0}' uses itself: {1}{0}", macro.name, chain));
+  error(next.use, fmt::format("{0} '{1}' {3} itself: {2}{1}", next.macro ? "macro" : "function",
+                              next.name(), chain, next.macro ? "uses" : "calls"));
   return true;
 }
 
@@ -262,6 +341,7 @@ void expand_macros(Ast& ast, std::span<const CDefine> defines, Diagnostics& diag
   Expander expander(ast, defines, diagnostics);
   expander.check_definitions();
   for (Probe& probe : ast.probes) expander.rewrite(probe);
+  expander.expand_uncalled();
 }
 
 }  // namespace flowtap

@@ -179,6 +179,7 @@ void expand_parameters(Ast& ast, const Parameters& parameters, Diagnostics& diag
     for (AttachSpec& attach : probe.attach) expander.expand_attach_point(attach);
     expander.rewrite(probe);
   }
+  for (ExprPtr& call : ast.uncalled) expander.rewrite(call);
 }
 
 }  // namespace flowtap

@@ -2,7 +2,7 @@
 // Probes are in parse_probe.cc.
 //
 //   program = [shebang] { c_line | c_definition } { config | import }
-//             { probe | plan | macro | map_declaration | table }
+//             { probe | plan | macro | function | map_declaration | table }
 
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ void Parser::top_level_item() {
   if (at("import")) return import();
   if (at("let")) return map_declaration();
   if (at("macro")) return macro();
-  if (at("fn")) return subprogram();
+  if (at("fn")) return function();
   if (at_table()) return table();
   if (at("plan") && (peek(1).text == "{" || peek(2).text == "{")) return plan();
   probe();
@@ -226,7 +226,8 @@ bool Parser::at_table() {
 }
 
 void Parser::plan_item() {
-  for (std::string_view word : {"macro", "let", "config", "import", "struct", "union", "enum", "#"})
+  for (std::string_view word :
+       {"macro", "fn", "let", "config", "import", "struct", "union", "enum", "#"})
     if (at(word))
       return fail(here(), fmt::format("'{}' cannot stand inside a plan", word),
                   "a plan holds probes; everything else stands outside and serves all plans");
@@ -236,9 +237,46 @@ void Parser::plan_item() {
   probe();
 }
 
-void Parser::subprogram() {
-  fail(here(), "subprograms ('fn') are not supported yet", "a 'macro' can often take its place");
+//   function = "fn" name "(" function_params ")" [ ":" type ] block
+void Parser::function() {
+  uint32_t begin = here().begin;
+  advance();
   seen_code_ = true;
+  if (!at(TokenKind::Name)) return fail_expected("a name after 'fn'");
+  Function function;
+  function.name = take().text;
+  if (!expect("(", "after the name of the function")) return;
+  function.params = function_params();
+  expect(")", "after the parameters");
+  if (accept(":")) {
+    function.result = type();
+    function.has_result = function.result.name != "void" || !function.result.suffixes.empty();
+  }
+  function.span = since(begin);
+  function.body = block(BlockKind::Statements);
+  if (!failed_) ast_.functions.push_back(std::move(function));
+}
+
+//   function_params = [ variable ":" type { "," variable ":" type } ]
+std::vector<Function::Param> Parser::function_params() {
+  std::vector<Function::Param> params;
+  if (at(")")) return params;
+  do {
+    if (!at(TokenKind::Variable)) {
+      fail_expected("a parameter: '$name : type'");
+      break;
+    }
+    Function::Param param;
+    param.span = here();
+    param.name = take().value;
+    for (const Function::Param& other : params)
+      if (other.name == param.name)
+        diagnostics_.error(param.span, fmt::format("there are two parameters '${}'", param.name));
+    if (!expect(":", "and the type after the name of a parameter")) break;
+    param.type = type();
+    params.push_back(std::move(param));
+  } while (!failed_ && accept(","));
+  return params;
 }
 
 }  // namespace flowtap

@@ -72,7 +72,8 @@ class Parser {
   std::vector<MacroParam> macro_params();
   void plan();
   void plan_item();
-  void subprogram();
+  void function();
+  std::vector<Function::Param> function_params();
   bool at_table();
   void check_order(Span span, std::string_view what);
 

@@ -196,11 +196,15 @@ t.bt:1:5: error: expected a map after 'let' outside of probes, found '$x'
     |     ^^
 hint: write 'let @name = hash(100);'
 )"},
-    {"subprogram", "fn f(x): int64 { return 1; }\nbegin { }", R"(
-t.bt:1:1: error: subprograms ('fn') are not supported yet
+    {"function_parameter", "fn f(x): int64 { return 1; }\nbegin { }", R"(
+t.bt:1:6: error: expected a parameter: '$name : type', found 'x'
   1 | fn f(x): int64 { return 1; }
-    | ^^
-hint: a 'macro' can often take its place
+    |      ^
+)"},
+    {"function_parameter_without_type", "fn f($x) { }\nbegin { }", R"(
+t.bt:1:8: error: expected ':' and the type after the name of a parameter, found ')'
+  1 | fn f($x) { }
+    |        ^
 )"},
     {"open_struct", "struct a { int b;", R"(
 t.bt:1:1: error: this struct is never closed

@@ -141,6 +141,14 @@ class Printer {
   void node(const BlockExpr& n) { tree("block", n.block); }
   void node(const IfExpr& n) { branches(n.is_comptime, n.condition, n.then, n.otherwise); }
   void node(const Comptime& n) { tree("comptime", n.operand); }
+  void node(const FnCall& n) {
+    line("function " + n.name);
+    depth_++;
+    for (const StmtPtr& param : n.params) std::visit([&](const auto& s) { node(s); }, param->node);
+    if (n.result) std::visit([&](const auto& s) { node(s); }, n.result->node);
+    block(n.body);
+    depth_--;
+  }
 
   void node(const ExprStmt& n) { expr(n.expr); }
   void node(const Assign& n) {

@@ -53,6 +53,11 @@ void Rewriter::children(Expr& e) {
                  [&](BlockExpr& n) { rewrite(n.block); },
                  [&](IfExpr& n) { child(n.condition), rewrite(n.then), rewrite(n.otherwise); },
                  [&](Comptime& n) { child(n.operand); },
+                 [&](FnCall& n) {
+                   for (StmtPtr& param : n.params) stmt(*param);
+                   if (n.result) stmt(*n.result);
+                   rewrite(n.body);
+                 },
                  [](auto&) {},
              },
              e.node);

@@ -42,6 +42,12 @@ struct Walker {
   void operator()(const IfExpr& n) const { expr(n.condition), block(n.then), block(n.otherwise); }
   void operator()(const Comptime& n) const { expr(n.operand); }
 
+  void operator()(const FnCall& n) const {
+    for (const StmtPtr& param : n.params) std::visit(*this, param->node);
+    if (n.result) std::visit(*this, n.result->node);
+    block(n.body);
+  }
+
   // --- children of statements ---
   void operator()(const ExprStmt& n) const { expr(n.expr); }
   void operator()(const Assign& n) const { expr(n.target), expr(n.value); }

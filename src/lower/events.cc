@@ -17,7 +17,8 @@ namespace flowtap {
 bool Lowering::can_build_in_place(const Expr& expr) const {
   bool can = true;
   for_each_expr(expr, [&](const Expr& e) {
-    can &= !std::holds_alternative<BlockExpr>(e.node) && !std::holds_alternative<IfExpr>(e.node);
+    can &= !std::holds_alternative<BlockExpr>(e.node) && !std::holds_alternative<IfExpr>(e.node) &&
+           !std::holds_alternative<FnCall>(e.node);
     const Builtin* builtin = info(e).builtin;
     can &= !builtin ||
            (builtin->id != Fn::Strstr && builtin->id != Fn::Strcontains && builtin->id != Fn::Len);

@@ -41,6 +41,7 @@ Value Lowering::lower(const Expr& expr) {
     return lower_builtin(expr, *known.builtin, {}, n->name);
   if (auto* n = std::get_if<Comptime>(&expr.node)) return lower(*n->operand);
   if (auto* n = std::get_if<IfExpr>(&expr.node)) return lower_if_expr(expr, *n);
+  if (auto* n = std::get_if<FnCall>(&expr.node)) return lower_fn_call(*n);
   if (auto* n = std::get_if<BlockExpr>(&expr.node)) {
     lower_block(n->block);
     return n->block.result ? lower(*n->block.result) : Value{none_type(), {}, {}};

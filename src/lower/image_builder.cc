@@ -45,6 +45,10 @@ static bool wants_no_prealloc(const MapDef& map) {
 }
 
 void ImageBuilder::add_script_map(const MapInfo& info) {
+  if (!info.is_reached) {  // a map of no size is not made
+    script_maps_.push_back(add_map({.name = info.name}));
+    return;
+  }
   MapDef map{.name = info.name, .is_script_map = true};
   bool per_cpu = is_aggregation(info.value);
   map.value = checked_.types->complete_all(info.value);

@@ -45,12 +45,20 @@ int32_t Lowering::lower_callback(const Stmt& stmt, uint32_t params, uint32_t con
   return number;
 }
 
-// A `return` in the body ends the probe, not only the loop.
+// A `return` in the body ends the probe or function around it, not only the loop.
 void Lowering::leave_if_returned() {
   int32_t leave = b().new_block(), go_on = b().new_block();
   Reg returned = load_cell(frame_cell(1));
   b().branch(ir::Compare::Ne, reg(returned), imm(0), leave, go_on);
   b().start(leave);
+  if (open_.call && open_.in == b().function()) {
+    int32_t end_function = b().new_block(), end_probe = b().new_block();
+    b().branch(ir::Compare::Eq, reg(returned), imm(kFunctionEnds), end_function, end_probe);
+    b().start(end_function);
+    b().store(frame_cell(1), 8, imm(0));
+    b().jump(open_.end);
+    b().start(end_probe);
+  }
   if (in_callback_)
     b().ret(imm(1));
   else if (instance_.kind == ProbeKind::Test)

@@ -63,6 +63,8 @@ class Lowering {
   void lower_let(const Stmt& stmt, const Let& let);
   void lower_if(const Expr& condition, const Block& then, const Block& otherwise, bool is_comptime);
   void lower_return(Operand value = imm(0));
+  void lower_fn_return(const Return& node);
+  void pass(int variable, const Expr& value);
   void lower_condition(const Expr& condition, int32_t then, int32_t otherwise);
 
   // --- loops (loops.cc) ---
@@ -110,6 +112,7 @@ class Lowering {
   // `into`: the register for the result, when there is one already.
   Value lower_ternary(const Expr& expr, const Ternary& node, Reg into = ir::kNoReg);
   Value lower_if_expr(const Expr& expr, const IfExpr& node);
+  Value lower_fn_call(const FnCall& node);
   Value lower_increment(const Expr& expr, const Increment& node);
   Value lower_cast(const Expr& expr, const Cast& node);
   Value lower_choice(const Expr& expr, const std::function<void(int32_t, int32_t)>& branch,
@@ -299,8 +302,17 @@ class Lowering {
   Reg frame_base_ = ir::kNoReg;         // in callbacks: address of the program's frame
   int32_t frame_slot_ = -1;             // words: context, return flag, captured variables
   static constexpr int kFirstCell = 2;  // after the context and the return flag
+  // The return flag when a function ends; odd ones end the probe.
+  static constexpr int64_t kFunctionEnds = 2;
   int frame_cells_ = kFirstCell;
   bool in_callback_ = false;
+  // The function of the script whose body is being lowered, and where it ends.
+  struct Open {
+    const FnCall* call = nullptr;
+    int32_t end = -1;
+    int32_t in = -1;  // the IR function that holds it; loops in its body are others
+  };
+  Open open_;
   bool forgets_ = false;  // the verifier shall know nothing of numbers
   int in_registers_ = 0;  // scalar variables that got a register
   int depth_ = 0;         // of operators whose left side waits for the right one

@@ -28,7 +28,10 @@ void Lowering::lower_stmt(const Stmt& stmt) {
   } else if (std::holds_alternative<Continue>(stmt.node)) {
     b().ret(imm(0));
   } else if (auto* n = std::get_if<Return>(&stmt.node)) {
-    lower_return(n->value ? lower_scalar(*n->value) : imm(0));
+    if (open_.call)
+      lower_fn_return(*n);
+    else
+      lower_return(n->value ? lower_scalar(*n->value) : imm(0));
   } else if (auto* n = std::get_if<Emit>(&stmt.node)) {
     lower_emit(stmt, *n);
   } else if (auto* n = std::get_if<Block>(&stmt.node)) {
@@ -51,7 +54,9 @@ void Lowering::lower_return(Operand value) {
 
 void Lowering::lower_let(const Stmt& stmt, const Let& let) {
   int variable = instance_.declares.at(&stmt);
-  if (let.value)
+  if (let.value && let.is_parameter)
+    pass(variable, *let.value);
+  else if (let.value)
     store_variable(variable, *let.value);
   else
     zero_variable(variable);

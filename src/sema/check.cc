@@ -44,6 +44,7 @@ class Checker {
     for (const Probe& probe : ast_.probes) make_instances(probe);
     check_limits();
     check_map_decls();
+    check_functions();
     program_.tables = check_tables(ast_, *program_.types, diagnostics_);
     if (diagnostics_.has_errors()) return std::move(program_);
     program_.info.resize(ast_.next_id);
@@ -51,6 +52,7 @@ class Checker {
       resolve_names(*instance, ast_, program_, diagnostics_);
     if (diagnostics_.has_errors()) return std::move(program_);
     Inferrer(program_, ast_, target_, options_, diagnostics_).run();
+    std::erase_if(program_.instances, [](const auto& instance) { return instance->is_uncalled; });
     check_unused_maps();
     check_options();
     return std::move(program_);
@@ -75,7 +77,7 @@ class Checker {
         std::optional<FunctionProbe> relative;
         if (found <= kMostSwapped) relative = relative_of(probe, point, target_, options_);
         bool fits_group =
-            !relative && group && group->kind == point.kind && can_share(probe, *group);
+            !relative && group && group->kind == point.kind && can_share(probe, *group, point);
         if (!fits_group) group = add_instance(probe, point, relative ? &*relative : nullptr);
         if (group) group->attach.push_back(std::move(point));
       }
@@ -156,13 +158,33 @@ class Checker {
   }
 
   // Attach points can share one program unless the code depends on which of them fired.
-  static bool can_share(const Probe& probe, const Instance& group) {
+  static bool can_share(const Probe& probe, const Instance& group, const AttachPoint& point) {
     bool typed = group.program == ProgramType::BtfTracepoint ||
                  group.program == ProgramType::Fentry || group.program == ProgramType::Fexit ||
                  group.program == ProgramType::Iter;
     if (typed || probe_row(group.kind).has(kRunByFlowtap)) return false;
+    bool is_other_program =
+        probe_row(group.kind).has(kUserSpace) && group.attach[0].target != point.target;
+    if (is_other_program && names_types(probe)) return false;
     return !uses(probe, Fn::ProbeName) && !uses(probe, Fn::Args) && !uses(probe, Fn::Uaddr) &&
            !(group.kind == ProbeKind::Usdt && uses(probe, Fn::ArgN));
+  }
+
+  // Types that another program may lay out otherwise.
+  static bool names_types(const Probe& probe) {
+    bool found = false;
+    auto look = [&](const TypeSpec& type) {
+      found |= !type.name.empty() && !ScriptTypes::is_basic(type.name);
+    };
+    auto visit = [&](const Expr& e) {
+      if (auto* n = std::get_if<Cast>(&e.node)) look(n->type);
+      if (auto* n = std::get_if<Sizeof>(&e.node)) look(n->type);
+      if (auto* n = std::get_if<Offsetof>(&e.node)) look(n->type);
+      if (auto* n = std::get_if<Typeof>(&e.node)) look(n->type);
+    };
+    if (probe.predicate) for_each_expr(*probe.predicate, visit);
+    for_each_expr(probe.body, visit);
+    return found;
   }
 
   static bool uses(const Probe& probe, Fn wanted) {
@@ -276,11 +298,6 @@ class Checker {
     UserFunction function{.name = point.function, .address = point.address};
     Result<std::vector<Field>> parameters = target_.user_parameters(point.target, function);
     if (!parameters.ok()) return report(point, parameters.error());
-    // A struct of the program is none of the kernel's, even if it has the name of one.
-    for (Field& field : *parameters)
-      if (is(field.type, Kind::Pointer) && is(field.type->element, Kind::Struct) &&
-          !program_.types->is_declared(field.type->element->name))
-        field.type = pointer_type(none_type(), AddressSpace::User);
     instance.args = args_type(std::move(*parameters));
     return true;
   }
@@ -339,6 +356,27 @@ class Checker {
         diagnostics_.error(decl.span, fmt::format("'{}' is not a type of map", decl.type))
             .with_hint("the types are hash, lruhash, percpuhash and percpulruhash");
       if (decl.entries == 0) diagnostics_.error(decl.span, "a map needs room for at least one key");
+    }
+  }
+
+  // Functions know nothing of the probe they run in, so those that none calls are checked as if a
+  // kprobe did, which may do most.
+  void check_functions() {
+    for (const Function& function : ast_.functions)
+      if (find_builtin(function.name))
+        diagnostics_.error(function.span,
+                           fmt::format("'{}' is the name of a builtin", function.name));
+    for (const ExprPtr& call : ast_.uncalled) {
+      auto instance = std::make_unique<Instance>();
+      instance->kind = ProbeKind::Kprobe;
+      instance->program = ProgramType::Kprobe;
+      instance->span = call->span;
+      instance->is_uncalled = true;
+      auto body = std::make_unique<Stmt>();
+      body->span = call->span;
+      body->node = ExprStmt{clone(*call, ast_.next_id, &program_.origins)};
+      instance->body.stmts.push_back(std::move(body));
+      program_.instances.push_back(std::move(instance));
     }
   }
 

@@ -52,7 +52,8 @@ struct MapInfo {
   Type value = unknown_type();
   bool only_literals = true;
   const MapDecl* decl = nullptr;
-  Span span;  // first use
+  bool is_reached = false;  // used where code runs: not ruled out, nor in a function nobody calls
+  Span span;                // first use
 };
 
 // A probe block for one context: its own copy of the body, and the places it is attached to.
@@ -73,7 +74,8 @@ struct Instance {
   std::unordered_map<const Stmt*, int> declares;
   std::unordered_map<const Stmt*, int> loop_functions;  // loops -> function number
   int functions = 1;
-  bool has_unroll = false;                      // the code may be much longer than the text
+  bool is_uncalled = false;  // a function that no probe calls: checked, then dropped
+  bool has_unroll = false;   // the code may be much longer than the text
   size_t first_variable = 0, end_variable = 0;  // its own part of CheckedProgram::variables
 };
 

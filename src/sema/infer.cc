@@ -46,7 +46,8 @@ bool Inferrer::walk_everything() {
 
 void Inferrer::infer_instance(Instance& instance) {
   instance_ = &instance;
-  loop_depth_ = 0;
+  loop_depth_ = loops_around_ = 0;
+  function_ = nullptr;
   if (instance.predicate) infer_condition(*instance.predicate);
   infer_block(instance.body);
 }
@@ -79,7 +80,8 @@ void Inferrer::infer_stmt(const Stmt& stmt) {
     const Builtin* builtin = info(*n->expr).builtin;
     bool is_step = std::holds_alternative<Increment>(n->expr->node);
     bool is_block = std::holds_alternative<BlockExpr>(n->expr->node) ||
-                    std::holds_alternative<IfExpr>(n->expr->node);
+                    std::holds_alternative<IfExpr>(n->expr->node) ||
+                    std::holds_alternative<FnCall>(n->expr->node);
     if (!is_step && !is_block && !(builtin && builtin->has(kAction)) &&
         !is(info(*n->expr).type, Kind::Unknown) && !is(info(*n->expr).type, Kind::None))
       warning(n->expr->span, "the value of this expression is not used");
@@ -103,14 +105,12 @@ void Inferrer::infer_stmt(const Stmt& stmt) {
   } else if (auto* n = std::get_if<ForMap>(&stmt.node)) {
     infer_for_map(stmt, *n);
   } else if (auto* n = std::get_if<Return>(&stmt.node)) {
-    if (n->value && !is_integer(infer_value(*n->value)) && !is(info(*n->value).type, Kind::Unknown))
-      error(n->value->span,
-            fmt::format("a probe returns an integer, found '{}'", type_name(info(*n->value).type)));
+    infer_return(stmt, *n);
   } else if (auto* n = std::get_if<Emit>(&stmt.node)) {
     infer_emit(stmt, *n);
   } else if (auto* n = std::get_if<Block>(&stmt.node)) {
     infer_block(*n);
-  } else if (loop_depth_ == 0) {
+  } else if (loop_depth_ == loops_around_) {
     const char* word = std::holds_alternative<Break>(stmt.node) ? "break" : "continue";
     error(stmt.span, fmt::format("'{}' is only possible inside a loop", word));
   }
@@ -171,7 +171,7 @@ void Inferrer::infer_for_map(const Stmt& stmt, const ForMap& loop) {
         .with_hint("write 'for ($kv : @map)' or 'for ($i : 0..10)'");
     return;
   }
-  MapInfo& map = program_.maps[static_cast<size_t>(info(*loop.map).map)];
+  MapInfo& map = reach_map(*loop.map);
   if (map.is_scalar == true) {
     error(loop.map->span, fmt::format("'{}' has no keys, so no loop can go over it", map.name))
         .with_note(map.span, "first used here");
@@ -388,8 +388,14 @@ void Inferrer::assign_map_type(MapInfo& map, const Meeting& value, Span span) {
   map.only_literals &= value.is_literal;
 }
 
-MapInfo& Inferrer::use_map(const Expr& access, bool has_key) {
+MapInfo& Inferrer::reach_map(const Expr& access) {
   MapInfo& map = program_.maps[static_cast<size_t>(info(access).map)];
+  map.is_reached |= !instance_->is_uncalled;
+  return map;
+}
+
+MapInfo& Inferrer::use_map(const Expr& access, bool has_key) {
+  MapInfo& map = reach_map(access);
   const ExprPtr& key = std::get<MapAccess>(access.node).key;
   if (!map.is_scalar) {
     map.is_scalar = !has_key;
@@ -443,6 +449,7 @@ void Inferrer::check_declaration(const MapInfo& map) {
 void Inferrer::finish_maps() {
   for (MapInfo& map : program_.maps) {
     if (diagnostics_.has_errors()) return;
+    if (!map.is_reached) continue;
     if (!is(map.value, Kind::Unknown) && (map.is_scalar == true || !is(map.key, Kind::Unknown))) {
       check_declaration(map);
       continue;

@@ -35,6 +35,7 @@ class Inferrer {
   bool makes_signed(const Assign& assign);
   bool check_compound(const Stmt& stmt, const Assign& assign, const Type& have);
   void infer_let(const Stmt& stmt, const Let& let);
+  void infer_return(const Stmt& stmt, const Return& node);
   void infer_for_range(const Stmt& stmt, const ForRange& loop);
   void infer_for_map(const Stmt& stmt, const ForMap& loop);
   void enter_loop(Span span);
@@ -58,6 +59,7 @@ class Inferrer {
   Type settled(const Type& type);
   void assign_variable_type(int variable, const Meeting& value, Span span);
   void assign_map_type(MapInfo& map, const Meeting& value, Span span);
+  MapInfo& reach_map(const Expr& access);
   MapInfo& use_map(const Expr& access, bool has_key);
   void use_key(MapInfo& map, const Expr& key);
 
@@ -89,8 +91,15 @@ class Inferrer {
   void infer_offsetof(const Expr& expr, const Offsetof& node, ExprInfo& info);
   void infer_has_field(const Offsetof& node, ExprInfo& info);
   void infer_if_expr(const Expr& expr, const IfExpr& node, ExprInfo& info);
+  void infer_fn_call(const Expr& expr, const FnCall& node);
+  void infer_parameter(const FnCall& node, const Stmt& stmt);
+  void pass(const FnCall& node, int variable, const Expr& value, const std::string& to);
+  bool can_pass(const Type& declared, const Expr& value);
+  bool always_leaves(const Block& block);
   Type field_type(const Field& field, AddressSpace space);
   Type resolve_type(const TypeSpec& spec);
+  void report_unknown_type(const TypeSpec& spec);
+  std::string traced_program() const;  // empty where none is
   AddressSpace default_space() const;
   void set_constant(ExprInfo& info, int64_t value, bool is_unsigned);
 
@@ -162,8 +171,10 @@ class Inferrer {
   Instance* instance_ = nullptr;
   uint32_t current_ = 0;  // the expression being looked at, for messages
   int loop_depth_ = 0;
-  const Expr* aggregate_ = nullptr;  // the one place where count() and so on may stand now
-  bool is_for_compiler_ = false;     // the argument being looked at does not exist at run time
+  const FnCall* function_ = nullptr;  // the one whose body is being looked at
+  int loops_around_ = 0;              // the call of that function
+  const Expr* aggregate_ = nullptr;   // the one place where count() and so on may stand now
+  bool is_for_compiler_ = false;      // the argument being looked at does not exist at run time
 };
 
 }  // namespace flowtap

@@ -140,7 +140,7 @@ Type Inferrer::map_function_type(const Expr& expr, const Builtin& builtin,
   const Expr* access = expect_map(*args[0], builtin.name);
   if (!access) return unknown_type();
   const ExprPtr& own_key = std::get<MapAccess>(access->node).key;
-  MapInfo& map = program_.maps[static_cast<size_t>(info(*access).map)];
+  MapInfo& map = reach_map(*access);
   if (own_key && args.size() > 1) {
     error(expr.span,
           fmt::format("{}() takes the map and its key apart, one key at a time", builtin.name))
@@ -242,7 +242,7 @@ void Inferrer::check_print(const Expr& expr, const std::vector<ExprPtr>& args) {
     if (args.size() > 1) error(expr.span, "print() takes 'top' and 'div' for whole maps only");
     return;
   }
-  MapInfo& map = program_.maps[static_cast<size_t>(info(*args[0]).map)];
+  MapInfo& map = reach_map(*args[0]);
   if (access->key) {
     use_map(*args[0], true);
     info(*args[0]).type = map.value;

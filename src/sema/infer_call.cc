@@ -84,6 +84,20 @@ static bool is_compiled_text(Fn id, size_t argument) {
   }
 }
 
+// What these stand for depends on the probe, and so does their type.
+static bool belongs_to_probe(Fn id) {
+  switch (id) {
+    case Fn::Args:
+    case Fn::ArgN:
+    case Fn::Ctx:
+    case Fn::Func:
+    case Fn::Register:
+    case Fn::Retval:
+    case Fn::Uaddr: return true;
+    default: return false;
+  }
+}
+
 void Inferrer::infer_builtin(const Expr& expr, const Builtin& builtin,
                              const std::vector<ExprPtr>& args, std::string_view name,
                              ExprInfo& result) {
@@ -100,6 +114,12 @@ void Inferrer::infer_builtin(const Expr& expr, const Builtin& builtin,
     for (const ExprPtr& arg : args) infer(*arg);
     error(expr.span,
           fmt::format("{}() can change the system and needs the option --unsafe", builtin.name));
+    return;
+  }
+  if (function_ && belongs_to_probe(builtin.id)) {
+    for (const ExprPtr& arg : args) infer(*arg);
+    error(expr.span, fmt::format("'{}' is not known in a function, which any probe may call", name))
+        .with_hint("pass it as an argument");
     return;
   }
   for (size_t i = 0; i < n; i++) {

@@ -89,6 +89,8 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
     result.type = n->block.result ? readable(info(*n->block.result).type) : none_type();
   } else if (auto* n = std::get_if<IfExpr>(&expr.node)) {
     infer_if_expr(expr, *n, result);
+  } else if (auto* n = std::get_if<FnCall>(&expr.node)) {
+    infer_fn_call(expr, *n);
   } else if (auto* n = std::get_if<Comptime>(&expr.node)) {
     infer(*n->operand);
     const ExprInfo& inner = info(*n->operand);
@@ -471,19 +473,33 @@ AddressSpace Inferrer::default_space() const {
   return has_none ? AddressSpace::None : AddressSpace::Kernel;
 }
 
+std::string Inferrer::traced_program() const {
+  bool has_program = probe_row(instance_->kind).has(kUserSpace) && !instance_->attach.empty();
+  return has_program ? instance_->attach[0].target : "";
+}
+
+void Inferrer::report_unknown_type(const TypeSpec& spec) {
+  Diagnostic& report = error(spec.span, fmt::format("there is no type '{}'", spec.name));
+  std::string program = traced_program();
+  for (const char* keyword : {"struct ", "union ", "enum "})
+    if (types_.find_type(keyword + spec.name, program))
+      return (void)report.with_hint(fmt::format("did you mean '{}{}'?", keyword, spec.name));
+  if (!program.empty()) {
+    if (Result<Type> found = target_.user_type(program, spec.name); !found.ok())
+      report.with_hint(found.error().message() + ": define it in the script");
+  } else if (!target_.has(Feature::Btf)) {
+    report.with_hint("this kernel has no BTF to look it up in: define it in the script");
+  }
+}
+
 Type Inferrer::resolve_type(const TypeSpec& spec) {
   Type type;
   if (spec.of) {
     type = infer_value(*spec.of);
   } else {
-    type = types_.find_type(spec.name);
+    type = types_.find_type(spec.name, traced_program());
     if (!type) {
-      Diagnostic& report = error(spec.span, fmt::format("there is no type '{}'", spec.name));
-      for (const char* keyword : {"struct ", "union ", "enum "})
-        if (types_.find_type(keyword + spec.name))
-          report.with_hint(fmt::format("did you mean '{}{}'?", keyword, spec.name));
-      if (!target_.has(Feature::Btf))
-        report.with_hint("this kernel has no BTF to look it up in: define it in the script");
+      report_unknown_type(spec);
       return unknown_type();
     }
   }

@@ -145,7 +145,8 @@ void Inferrer::infer_sizeof(const Expr&, const Sizeof& node, ExprInfo& result) {
 
 // has_field(): neither a missing type nor a missing field is a mistake.
 void Inferrer::infer_has_field(const Offsetof& node, ExprInfo& result) {
-  bool is_known = node.operand || node.type.of || types_.find_type(node.type.name);
+  bool is_known =
+      node.operand || node.type.of || types_.find_type(node.type.name, traced_program());
   Type type = !is_known      ? nullptr
               : node.operand ? infer_value(*node.operand)
                              : resolve_type(node.type);

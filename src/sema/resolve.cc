@@ -198,6 +198,19 @@ class Resolver {
   void node(const Expr&, const BlockExpr& n) { block(n.block); }
   void node(const Expr&, const IfExpr& n) { expr(n.condition), block(n.then), block(n.otherwise); }
   void node(const Expr&, const Comptime& n) { expr(n.operand); }
+  void node(const Expr&, const FnCall& n) {
+    scopes_.emplace_back();
+    for (const StmtPtr& param : n.params) stmt(*param);
+    int outer = result_;
+    result_ = -1;
+    if (n.result) {
+      stmt(*n.result);
+      result_ = instance_.declares.at(n.result.get());
+    }
+    block(n.body);
+    result_ = outer;
+    scopes_.pop_back();
+  }
 
   void stmt(const Stmt& s) {
     std::visit([&](const auto& n) { statement(s, n); }, s.node);
@@ -206,7 +219,10 @@ class Resolver {
   void statement(const Stmt&, const ExprStmt& n) { expr(n.expr); }
   void statement(const Stmt&, const Break&) {}
   void statement(const Stmt&, const Continue&) {}
-  void statement(const Stmt&, const Return& n) { expr(n.value); }
+  void statement(const Stmt&, const Return& n) {
+    expr(n.value);
+    if (result_ >= 0) note_use(result_);
+  }
   void statement(const Stmt&, const Emit& n) { exprs(n.values); }
   void statement(const Stmt&, const Block& n) { block(n); }
   void statement(const Stmt&, const If& n) { expr(n.condition), block(n.then), block(n.otherwise); }
@@ -238,7 +254,7 @@ class Resolver {
           .with_note(program_.variables[static_cast<size_t>(other)].span, "first declared here");
     int id = declare(n.name, n.name_span);
     program_.variables[static_cast<size_t>(id)].needs_zero = n.value == nullptr;
-    if (n.value) stored_.insert(id);
+    if (n.value || n.is_parameter) stored_.insert(id);
     instance_.declares[&s] = id;
   }
 
@@ -301,6 +317,7 @@ class Resolver {
   std::set<int> stored_;  // variables that something was stored in so far
   std::vector<std::pair<int, const Expr*>> early_reads_;
   int unevaluated_ = 0;
+  int result_ = -1;  // where 'return' stores to; -1 outside of functions that give a value
   int function_ = 0;
 };
 

@@ -234,9 +234,13 @@ void ScriptTypes::define_struct(const CStruct& definition, Diagnostics& diagnost
   defined_[name] = std::make_shared<const TypeData>(std::move(data));
 }
 
-Type ScriptTypes::find_type(const std::string& name) const {
+bool ScriptTypes::is_basic(const std::string& name) { return builtin_type(name) != nullptr; }
+
+Type ScriptTypes::find_type(const std::string& name, const std::string& program) const {
   if (auto found = defined_.find(name); found != defined_.end()) return found->second;
   if (Type type = builtin_type(name)) return type;
+  if (!program.empty())
+    if (Result<Type> type = target_.user_type(program, name); type && *type) return *type;
   return target_.find_type(name);
 }
 

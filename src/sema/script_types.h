@@ -19,7 +19,10 @@ class ScriptTypes {
   ScriptTypes(const CDeclarations& declarations, const Target& target, Diagnostics& diagnostics);
 
   // "struct x", "union x", "enum x", a typedef, or a builtin name such as "uint32". Null: unknown.
-  Type find_type(const std::string& name) const;
+  // Types of `program`, if one is named, come before those of the kernel.
+  Type find_type(const std::string& name, const std::string& program = {}) const;
+  // Whether it means the same everywhere: "int", "uint64", "string"...
+  static bool is_basic(const std::string& name);
   // Whether the script itself defines a type of this name.
   bool is_declared(const std::string& name) const { return defined_.contains(name); }
   // A Struct with its fields filled in.

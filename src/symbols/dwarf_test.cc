@@ -4,11 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include "symbols/dwarf_types.h"
 #include "symbols/elf_file.h"
 
 struct DwarfTestPoint {
   long x;
 };
+
+namespace flowtap {
+class Lexer;  // defined in other files only
+}
 
 extern "C" {
 typedef const char* dwarf_test_text;
@@ -17,6 +22,9 @@ __attribute__((noinline)) int dwarf_test_plain(int8_t tiny, const unsigned* coun
                                                DwarfTestPoint& same, bool is_on) {
   return tiny + static_cast<int>(*count) + static_cast<int>(share) + *text + (point == &same) +
          is_on;
+}
+__attribute__((noinline)) int dwarf_test_elsewhere(const flowtap::Lexer* lexer) {
+  return lexer == nullptr;
 }
 __attribute__((noinline)) long dwarf_test_by_value(int before, DwarfTestPoint point, int after) {
   return before + point.x + after;
@@ -36,7 +44,7 @@ std::string parameters(std::string_view function) {
   (void)self->visit_symbols([&](const ElfSymbol& symbol) {
     if (symbol.name == function) address = symbol.address;
   });
-  Result<std::vector<Field>> fields = read_parameters(kSelf, address);
+  Result<std::vector<Field>> fields = DwarfTypes().parameters(kSelf, address);
   if (!fields) return fields.error().message();
   std::string text;
   for (const Field& field : *fields)
@@ -60,6 +68,40 @@ TEST(Dwarf, parameters_have_names_types_and_places) {
 TEST(Dwarf, nothing_is_said_of_parameters_behind_a_struct) {
   ASSERT_EQ(dwarf_test_by_value(1, {2}, 3), 6);
   EXPECT_EQ(parameters("dwarf_test_by_value"), "int32 before @0\n");
+}
+
+std::string members(DwarfTypes& types, const Type& type) {
+  Type whole = types.complete(type);
+  std::string text = type_name(type) + " " + std::to_string(type->size) + ":";
+  for (const Field& field : whole->fields)
+    text += " " + field.name + "@" + std::to_string(field.offset);
+  return text;
+}
+
+TEST(Dwarf, structs_have_members) {
+  DwarfTypes types;
+  Result<Type> point = types.find(kSelf, "struct DwarfTestPoint");
+  ASSERT_TRUE(point && *point);
+  EXPECT_EQ(members(types, *point), "struct DwarfTestPoint 8: x@0");
+  Result<Type> none = types.find(kSelf, "struct no_such_struct");
+  ASSERT_TRUE(none);
+  EXPECT_EQ(*none, nullptr);
+  EXPECT_FALSE(types.find("/proc/version", "struct x"));
+}
+
+TEST(Dwarf, structs_are_defined_in_other_files) {
+  ASSERT_EQ(dwarf_test_elsewhere(nullptr), 1);
+  Result<ElfFile> self = ElfFile::open(kSelf);
+  uint64_t address = 0;
+  (void)self->visit_symbols([&](const ElfSymbol& symbol) {
+    if (symbol.name == "dwarf_test_elsewhere") address = symbol.address;
+  });
+  DwarfTypes types;
+  Result<std::vector<Field>> fields = types.parameters(kSelf, address);
+  ASSERT_TRUE(fields && fields->size() == 1);
+  Type lexer = (*fields)[0].type->element;
+  EXPECT_TRUE(members(types, lexer).starts_with("struct Lexer ")) << type_name(lexer);
+  EXPECT_FALSE(types.complete(lexer)->fields.empty());
 }
 
 TEST(Dwarf, functions_that_are_not_there) {

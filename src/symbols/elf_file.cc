@@ -12,6 +12,7 @@
 
 #include "symbols/elf_file.h"
 
+#include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -244,16 +245,36 @@ Status ElfFile::visit_symbols(const std::function<void(const ElfSymbol&)>& visit
 Status ElfFile::visit_all_symbols(const std::function<void(const ElfSymbol&)>& visit,
                                   const std::string& debug_directory) const {
   if (Status status = visit_symbols(visit); !status) return status;
-  if (has_symbol_table_ || build_id_.size() < 4) return Done{};
+  if (has_symbol_table_) return Done{};
   // A debug file that is missing or broken only means fewer names.
-  Result<ElfFile> debug = open(debug_path(debug_directory));
-  if (debug && debug->build_id() == build_id_) (void)debug->visit_symbols(visit);
+  for (const std::string& file : debug_files(debug_directory)) {
+    Result<ElfFile> debug = open(file);
+    if (debug && debug->visit_symbols(visit)) break;
+  }
   return Done{};
 }
 
 std::string ElfFile::debug_path(const std::string& directory) const {
   if (build_id_.size() < 4) return {};
   return directory + "/.build-id/" + build_id_.substr(0, 2) + "/" + build_id_.substr(2) + ".debug";
+}
+
+std::vector<std::string> ElfFile::debug_files(const std::string& directory) const {
+  std::string by_id = debug_path(directory);
+  if (by_id.empty()) return {};
+  std::vector<std::string> files = {by_id};
+  GElf_Word checksum = 0;
+  if (const char* name = dwelf_elf_gnu_debuglink(elf_.get(), &checksum)) {
+    std::string folder = path_.substr(0, path_.find_last_of('/') + 1);
+    files.push_back(folder + name);
+    files.push_back(folder + ".debug/" + name);
+    if (folder.starts_with('/')) files.push_back(directory + folder + name);
+  }
+  std::erase_if(files, [&](const std::string& file) {
+    Result<ElfFile> other = open(file);
+    return file == path_ || !other || other->build_id() != build_id_;
+  });
+  return files;
 }
 
 Result<std::vector<UserFunction>> ElfFile::functions() const {

@@ -88,6 +88,9 @@ class ElfFile {
   bool has_symbol_table() const { return has_symbol_table_; }  // .symtab, not only .dynsym
   // Where distributions put the symbols they strip: DIRECTORY/.build-id/ab/cdef.debug
   std::string debug_path(const std::string& directory = kDebugDirectory) const;
+  // That file, and those which the .gnu_debuglink of this one may mean, as far as they exist and
+  // have the same build id: that of another build describes other code.
+  std::vector<std::string> debug_files(const std::string& directory = kDebugDirectory) const;
 
  private:
   struct Close {

@@ -122,6 +122,9 @@ class Target {
   // number of the argN.
   virtual Result<std::vector<Field>> user_parameters(const std::string& path,
                                                      const UserFunction& function) const = 0;
+  // A type of the program, named as for find_type(); complete() knows its structs. Null: no such
+  // type. An error: there is no debug information.
+  virtual Result<Type> user_type(const std::string&, std::string_view) const { return Type(); }
   // ELF virtual addresses of the statements that stand there, sorted; never an empty list.
   virtual Result<std::vector<uint64_t>> source_line(const std::string& path,
                                                     const SourcePlace& place) const = 0;

@@ -19,6 +19,7 @@
 #include <algorithm>
 
 #include "types/array_size.h"
+#include "types/members.h"
 
 namespace flowtap {
 namespace {
@@ -34,34 +35,12 @@ bool is_alias(BtfKind kind) {
 
 bool is_struct(BtfKind kind) { return kind == BtfKind::Struct || kind == BtfKind::Union; }
 
-// Bytes without a meaning of their own.
-Type opaque(uint32_t size) {
-  return size % 8 == 0 ? array_type(int_type(8, false), size / 8)
-                       : array_type(int_type(1, false), size);
-}
-
 Type convert_int(const BtfType& type) {
   BtfInt info = Btf::int_info(type);
   if (info.is_bool && type.size == 1) return bool_type();
   if (type.size != 1 && type.size != 2 && type.size != 4 && type.size != 8)
-    return opaque(type.size);
+    return opaque_type(type.size);
   return int_type(type.size, info.is_signed || type.name == "char");
-}
-
-bool fits(uint32_t bit_offset, const Field& field) {
-  return bit_offset + field.bit_size <= field.type->size * 8;
-}
-
-// Says where a bit field's integer is to be loaded: at its natural place, or for packed structs
-// where it straddles that, from its first byte, as a wider integer if it must be.
-void place_bits(uint32_t bit_offset, Field& field) {
-  uint32_t unit = std::max(1u, field.type->size) * 8;
-  field.offset = bit_offset / unit * (unit / 8);
-  field.bit_offset = static_cast<uint8_t>(bit_offset % unit);
-  if (fits(field.bit_offset, field)) return;
-  field.offset = bit_offset / 8;
-  field.bit_offset = bit_offset % 8;
-  if (!fits(field.bit_offset, field)) field.type = int_type(8, field.type->is_signed);
 }
 
 }  // namespace
@@ -91,7 +70,7 @@ Type BtfTypes::convert(uint32_t id, AddressSpace space, int depth) const {
   if (depth > kMaxDepth) return none_type();
   switch (type.kind) {
     case BtfKind::Int: return convert_int(type);
-    case BtfKind::Float: return opaque(type.size);
+    case BtfKind::Float: return opaque_type(type.size);
     case BtfKind::Ptr: return convert_pointer(type, space, depth);
     case BtfKind::Array: return convert_array(type, space, depth);
     case BtfKind::Struct:
