@@ -11,6 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 C = ROOT / "bench" / "c"
+STATISTICS = Path("/proc/sys/kernel/bpf_stats_enabled")
 PACKAGES = {"bpftrace": "bpftrace", "tcplife": "libbpf-tools", "tcprtt": "libbpf-tools", "clang": "clang", "bpftool": "bpftool", "gcc": "gcc"}
 
 

@@ -173,6 +173,23 @@ end { $names = 0; for ($kv : @) { if (strncmp($kv.0, "/no", 3) == 0) { $names++;
     return "" if good else f"{found and found[0]}, {printed} printed, {out[-300:]} {err}"
 
 
+def lanes_of_cpus_are_summed_up(flowtap):
+    script = """tracepoint:syscalls:sys_enter_mkdir {
+  @count[comm] = count(); @sum[comm, cpu] = sum(args.mode + 3); @avg[comm] = avg(cpu * 10); @stats[comm] = stats(-3); @min[comm] = min(cpu + 5);
+  @max[comm] = max(cpu + 5); @hist[comm] = hist(cpu + 1); @lhist[comm] = lhist(cpu, 0, 8, 1);
+  if (comm == "f") { @gone[comm] = count(); delete(@gone, comm); } }
+end { for ($kv : @count) { @copy[$kv.0] = $kv.1 + @max[$kv.0] + @min[$kv.0]; } zero(@stats); }"""
+    tracers = [Running(flowtap, "-e", script), Running(flowtap, "--no-feature", "cpu_lanes", "-e", script)]
+    expected = rename_on_all_cpus()
+    lanes, plain = (tracer.stop() for tracer in tracers)
+    if lanes != plain:
+        return f"{lanes[1]}{lanes[0]}\n--- without\n{plain[1]}{plain[0]}"
+    missing = [name for name, calls in expected.items() if f"@count[{name}]: {calls}\n" not in lanes[0]]
+    highest = max(os.sched_getaffinity(0)) + 5
+    good = not missing and f"@max[f]: {highest}\n" in lanes[0] and "@min[f]: 5\n" in lanes[0] and "@gone" not in lanes[0]
+    return "" if good else lanes[0]
+
+
 def ring_buffer_is_small_where_records_are_rare(flowtap):
     small = ["tracepoint:syscalls:sys_enter_mkdir { @[comm] = count(); }", "interval:ms:1 { print(@); } begin { @ = 1; printf(\"%s\", comm); }"]
     large = ["tracepoint:syscalls:sys_enter_mkdir { printf(\"%s\", comm); }", "begin { for ($i : 0..9) { print($i); } }", "interval:us:10 { print(1); }"]

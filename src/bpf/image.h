@@ -34,6 +34,8 @@ struct MapDef {
   uint32_t value_size = 0;
   uint32_t max_entries = 0;
   bool no_prealloc = false;
+  // Not 0: every CPU has a lane of so many bytes within a value of a plain map.
+  uint32_t lane = 0;
   int whole_keys = -1;  // index into maps: where the keys are that this one has as numbers only
   std::string initial;  // array maps: bytes of the first value; empty for zeros
 
@@ -41,6 +43,12 @@ struct MapDef {
   Type key;    // script maps: what the key bytes are; null for a scalar map
   Type value;  // script maps: what the value bytes are
 };
+
+// Lanes keep CPUs out of each other's cache lines, and off those of the key, which all of them
+// read:
+//   | spare | CPU 0 | CPU 1 | ...
+inline constexpr uint32_t kCacheLine = 64;
+inline uint32_t lane_offset(const MapDef& map, uint32_t cpu) { return kCacheLine + cpu * map.lane; }
 
 // How long the number is that stands for a large key.
 inline constexpr uint32_t kKeyNumberSize = 16;

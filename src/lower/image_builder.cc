@@ -13,6 +13,9 @@ namespace flowtap {
 // grows with the key, which ends what is worth it.
 static constexpr uint32_t kSmallestLargeKey = 48, kLargestLargeKey = 4096;
 
+// Bytes that a map may take before it has a key.
+static constexpr uint64_t kMostAtOnce = 8 << 20;
+
 static uint32_t ring_size(uint64_t wanted) {
   uint64_t size = 4096;
   while (size < wanted) size *= 2;
@@ -38,10 +41,14 @@ int ImageBuilder::add_map(MapDef map) {
   return static_cast<int>(image_.maps.size() - 1);
 }
 
-// Histograms are large and few: their memory is taken when a key first appears.
-static bool wants_no_prealloc(const MapDef& map) {
-  return (map.type == MapType::Hash || map.type == MapType::PercpuHash) &&
-         map.value_size + map.key_size > 256;
+// Room for large values is taken when a key first appears, if it is too much to take at once. The
+// kernel may then refuse a new key that follows another closely.
+static bool wants_no_prealloc(const MapDef& map, uint32_t cpus) {
+  constexpr uint64_t kLarge = 256;
+  if (map.type != MapType::Hash && map.type != MapType::PercpuHash) return false;
+  uint64_t values = uint64_t{map.value_size} * (is_per_cpu(map.type) ? cpus : 1);
+  return map.value_size + map.key_size > kLarge &&
+         (map.key_size + values) * map.max_entries > kMostAtOnce;
 }
 
 void ImageBuilder::add_script_map(const MapInfo& info) {
@@ -66,9 +73,22 @@ void ImageBuilder::add_script_map(const MapInfo& info) {
     uint64_t keys = info.decl ? info.decl->entries : checked_.config.max_map_keys;
     map.max_entries = static_cast<uint32_t>(options_.max_keys ? options_.max_keys : keys);
     if (!is_lru) add_whole_keys(map);
-    map.no_prealloc = wants_no_prealloc(map);
+    choose_lanes(map);
+    map.no_prealloc = wants_no_prealloc(map, cpus_);
   }
   script_maps_.push_back(add_map(std::move(map)));
+}
+
+// The kernel takes long to find room for a per-CPU map, key by key, and reaches a value by one step
+// more. A plain map whose values have room for every CPU is as good where there are not too many.
+void ImageBuilder::choose_lanes(MapDef& map) {
+  if (!options_.uses_lanes || map.type != MapType::PercpuHash) return;
+  uint64_t lane = align_up(map.value_size, kCacheLine);
+  uint64_t size = kCacheLine + lane * cpus_;
+  if ((map.key_size + size) * map.max_entries > kMostAtOnce) return;
+  map.type = MapType::Hash;
+  map.lane = static_cast<uint32_t>(lane);
+  map.value_size = static_cast<uint32_t>(size);
 }
 
 // An evicted key could not take its whole one with it, so LRU maps keep their keys.
@@ -80,7 +100,7 @@ void ImageBuilder::add_whole_keys(MapDef& map) {
               .key_size = kKeyNumberSize,
               .value_size = static_cast<uint32_t>(align_up(map.key_size, 8)),
               .max_entries = map.max_entries};
-  keys.no_prealloc = wants_no_prealloc(keys);
+  keys.no_prealloc = wants_no_prealloc(keys, cpus_);
   map.key_size = kKeyNumberSize;
   map.whole_keys = add_map(std::move(keys));
 }

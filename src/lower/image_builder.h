@@ -43,6 +43,7 @@ class ImageBuilder {
   void add_script_map(const MapInfo& map);
   void add_local_storage(size_t number);
   void add_whole_keys(MapDef& map);
+  void choose_lanes(MapDef& map);
   int add_map(MapDef map);
 
   const CheckedProgram& checked_;

@@ -133,6 +133,7 @@ void Lowering::lower_for_map(const Stmt& stmt, const ForMap& loop) {
         is_aggregation(map.value)
             ? sum_over_cpus(map, number, ir::at(args[1]))
             : read({.type = map.value, .space = AddressSpace::Bpf, .address = ir::at(args[2])});
+    if (is(value.type, Kind::Stats)) value.type = pair->fields[1].type;
     store(value, to + pair->fields[1].offset, pair->fields[1].type);
     lower_block(loop.body);
   });

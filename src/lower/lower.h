@@ -15,6 +15,7 @@ struct LowerOptions {
   std::optional<int> user_pid;      // -p or -c: the same for user probes
   bool reads_comm_in_place = true;  // `comm` by two loads from the task and not by a helper
   bool hashes_keys = true;          // maps with large keys are keyed by a number made of them
+  bool uses_lanes = true;           // small per-CPU maps become plain ones
   bool fits_ring = true;            // a small ring buffer where records are rare
   uint64_t ringbuf_bytes = 4 << 20;
   uint64_t max_keys = 0;      // --max-keys: of every map, whatever the script says; 0: as it says

@@ -207,6 +207,7 @@ class Lowering {
   void store_map(const Expr& target, const Expr& value);
   Reg find_or_create(int number, const MapKey& key, int32_t present, int32_t absent);
   Reg lookup(int number, Address key);
+  Reg own_lane(int number, Reg value, int32_t absent);
   Reg map_result(Reg result);
   void change_map(const Expr& target, const std::function<void(Address)>& change);
   void update_aggregation(const Expr& target, const Expr& call);

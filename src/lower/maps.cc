@@ -74,6 +74,19 @@ ir::Reg Lowering::find_or_create(int number, const MapKey& key, int32_t present,
 // chance.
 ir::Reg Lowering::map_result(Reg result) { return b().extend(reg(result), 4, true); }
 
+// Where this CPU's part of a value is; see MapDef::lane.
+ir::Reg Lowering::own_lane(int number, Reg value, int32_t absent) {
+  const MapDef& map = image_.image().maps[static_cast<size_t>(image_.script_map(number))];
+  if (!map.lane) return value;
+  Reg cpu = b().call(BPF_FUNC_get_smp_processor_id, {});
+  int32_t known = b().new_block();
+  b().branch(ir::Compare::Lt, reg(cpu), imm(image_.cpus()), known, absent);
+  b().start(known);
+  Reg offset = b().alu(ir::Alu::Mul, reg(cpu), imm(map.lane));
+  Reg first = b().alu(ir::Alu::Add, reg(value), imm(lane_offset(map, 0)));
+  return b().alu(ir::Alu::Add, reg(first), reg(offset));
+}
+
 // Runs `change` on the value's memory, which exists then.
 void Lowering::change_map(const Expr& target, const std::function<void(Address)>& change) {
   int number = info(target).map;
@@ -84,7 +97,7 @@ void Lowering::change_map(const Expr& target, const std::function<void(Address)>
   int32_t present = b().new_block(), done = b().new_block();
   Reg value = find_or_create(number, where, present, done);
   b().start(present);
-  change(ir::at(value));
+  change(ir::at(own_lane(number, value, done)));
   b().jump(done);
   b().start(done);
 }
@@ -143,24 +156,29 @@ Value Lowering::sum_over_cpus(const MapInfo& map, int number, std::optional<Addr
     b().store(where, 4, imm(0));
   }
   bool is_extreme = kind == Kind::Min || kind == Kind::Max;
+  int index = image_.script_map(number);
+  const MapDef kept = image_.image().maps[static_cast<size_t>(index)];
+  Reg lanes = kept.lane ? lookup(number, where) : ir::kNoReg;
   for (uint32_t cpu = 0; cpu < image_.cpus(); cpu++) {
-    Reg part = b().call(
-        BPF_FUNC_map_lookup_percpu_elem,
-        {reg(b().map_pointer(image_.script_map(number))), reg(b().address_of(where)), imm(cpu)});
+    Reg found = kept.lane
+                    ? lanes
+                    : b().call(BPF_FUNC_map_lookup_percpu_elem,
+                               {reg(b().map_pointer(index)), reg(b().address_of(where)), imm(cpu)});
+    Address part = ir::at(found, kept.lane ? static_cast<int32_t>(lane_offset(kept, cpu)) : 0);
     int32_t present = b().new_block(), next = b().new_block();
     bool says_missing = key && cpu == 0 && image_.options().warns;
     int32_t absent = says_missing ? b().new_block() : next;
-    b().branch(ir::Compare::Ne, reg(part), imm(0), present, absent);
+    b().branch(ir::Compare::Ne, reg(found), imm(0), present, absent);
     if (says_missing) {
       b().start(absent);
       note_site(SiteKind::KeyMissing, map.name, imm(0));
       b().jump(next);
     }
     b().start(present);
-    Reg value = b().load(ir::at(part), 8);
+    Reg value = b().load(part, 8);
     if (is_extreme) {
       int32_t is_set = b().new_block(), better = b().new_block(), compare = b().new_block();
-      b().branch(ir::Compare::Ne, reg(b().load(ir::at(part, 8), 8)), imm(0), is_set, next);
+      b().branch(ir::Compare::Ne, reg(b().load(part + 8, 8)), imm(0), is_set, next);
       b().start(is_set);
       b().branch(ir::Compare::Eq, reg(seen), imm(0), better, compare);
       b().start(compare);
@@ -175,8 +193,7 @@ Value Lowering::sum_over_cpus(const MapInfo& map, int number, std::optional<Addr
     } else {
       b().assign(total, reg(b().alu(ir::Alu::Add, reg(total), reg(value))));
       if (kind == Kind::Avg || kind == Kind::Stats)
-        b().assign(count,
-                   reg(b().alu(ir::Alu::Add, reg(count), reg(b().load(ir::at(part, 8), 8)))));
+        b().assign(count, reg(b().alu(ir::Alu::Add, reg(count), reg(b().load(part + 8, 8)))));
     }
     b().jump(next);
     b().start(next);

@@ -18,9 +18,20 @@ namespace flowtap {
 // One copy of each value, in the layout of its type.
 static std::vector<std::byte> merged_values(const MapDef& map, const MapData& data) {
   size_t size = map.value->size;
-  std::vector<std::byte> merged(data.count * size);
-  for (size_t i = 0; i < data.count; i++)
-    merge_cpus(map.value, data.value(i), std::span(merged).subspan(i * size, size));
+  std::vector<std::byte> merged(data.count * size), copies;
+  for (size_t i = 0; i < data.count; i++) {
+    std::span<std::byte> to = std::span(merged).subspan(i * size, size);
+    if (!map.lane) {
+      merge_cpus(map.value, data.value(i), to);
+      continue;
+    }
+    copies.clear();
+    for (uint32_t cpu = 0; lane_offset(map, cpu) < map.value_size; cpu++) {
+      Bytes copy = data.value(i).subspan(lane_offset(map, cpu), cpu_stride(map.value));
+      copies.insert(copies.end(), copy.begin(), copy.end());
+    }
+    merge_cpus(map.value, copies, to);
+  }
   return merged;
 }
 
@@ -91,7 +102,7 @@ Status write_map(const KernelMaps& maps, size_t number, MapView view, Writer& wr
   Result<MapData> data = get_map(maps, number, view.takes, whole);
   if (!data) return data.error();
   bool has_numbers = map.whole_keys >= 0;
-  bool is_merged = is_per_cpu(map.type);
+  bool is_merged = is_per_cpu(map.type) || map.lane;
   size_t size = map.value->size;
   std::vector<std::byte> merged;
   if (is_merged) merged = merged_values(map, *data);

@@ -179,6 +179,8 @@ void Inferrer::infer_for_map(const Stmt& stmt, const ForMap& loop) {
   }
   use_map(*loop.map, true);
   Type key = map.key, value = readable(map.value);
+  if (is(value, Kind::Stats))  // in the order in which they are kept
+    value = record_type({{"total", int_type(8, value->is_signed)}, {"count", int_type(8, false)}});
   if (!is(key, Kind::Unknown) && !is(value, Kind::Unknown)) {
     if (is_aggregation(value))
       error(loop.map->span, fmt::format("'{}' holds '{}' values, which cannot be read one by one",
