@@ -18,6 +18,7 @@
 #include "kernel/file_bytes.h"
 #include "kernel/kprobe_multi.h"
 #include "kernel/live_features.h"
+#include "kernel/live_programs.h"
 #include "kernel/live_types.h"
 #include "kernel/machine.h"
 #include "kernel/tracefs.h"
@@ -203,7 +204,14 @@ std::vector<std::string> LiveTarget::kernel_functions(std::string_view module,
 
 Result<FunctionSignature> LiveTarget::kernel_function(std::string_view module,
                                                       std::string_view function) const {
+  if (module.starts_with(kBpfModule))
+    return bpf_signature(state_->types, std::string(module), function);
   return find_signature(state_->types, "kernel function", module, function, function_signature);
+}
+
+Result<std::vector<BpfFunction>> LiveTarget::bpf_functions(std::string_view program,
+                                                           std::string_view function) const {
+  return find_bpf_functions(state_->types, program, function);
 }
 
 std::vector<std::string> LiveTarget::iterators() const {

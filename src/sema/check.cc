@@ -103,6 +103,7 @@ class Checker {
     bool is_function = !points.empty() && probe_row(points[0].kind).has(kHasFunc) &&
                        !probe_row(points[0].kind).has(kUserSpace);
     if (!is_function || has_glob(spec.parts.back())) return;
+    if (points[0].target.starts_with(kBpfModule)) return;
     bool can_attach = target_.has(Feature::Kprobes) || target_.has(Feature::Fentry);
     std::string why = can_attach ? why_off_path(points[0].function, target_) : "";
     if (why.empty()) return;
@@ -151,10 +152,11 @@ class Checker {
               nearest(spec.parts[1] + ":" + spec.parts[2], target_.tracepoints("*", spec.parts[2])))
         return fmt::format("did you mean 'tracepoint:{}'?", *near);
     }
+    bool is_program = spec.parts.size() > 2 && spec.parts[1] == "bpf";
     return fmt::format(
-        "list what there is with: -l '{}:*'; missing_probes = warn in the config block lets the "
+        "list what there is with: -l '{}:{}*'; missing_probes = warn in the config block lets the "
         "rest run",
-        spec.parts[0]);
+        spec.parts[0], is_program ? kBpfModule : "");
   }
 
   // Attach points can share one program unless the code depends on which of them fired.
