@@ -264,9 +264,16 @@ def every_function_of_a_name_is_attached(flowtap):
         done = subprocess.run([flowtap, "--dry-run", *options, "-e", "kprobe:*:init_once { @ = count(); }"], capture_output=True, text=True)
         if f"Attached {expected} probes" not in done.stderr:
             problem += f"  {options}: expected {expected} probes, found {done.stderr}\n"
-    done = subprocess.run([flowtap, "-e", 'kprobe:init_once { print(reg("ip")); }'], capture_output=True, text=True)
     wanted = "several functions are called 'init_once'\nhint: 'kprobe:*:init_once' takes them all"
-    return problem + ("" if wanted in done.stderr else f"  an ambiguous name gave {done.returncode} {done.stderr}\n")
+    # The first may not become a fentry, which would go to one of them; the second cannot.
+    for body in ("@ = count();", 'print(reg("ip"));'):
+        done = subprocess.run([flowtap, "--dry-run", "-e", f"kprobe:init_once {{ {body} }}"], capture_output=True, text=True)
+        problem += "" if done.returncode == 3 and wanted in done.stderr else f"  an ambiguous name gave {done.returncode} {done.stderr}\n"
+    if features.has("fentry"):
+        done = subprocess.run([flowtap, "--dry-run", "-e", "fentry:active_show { @ = count(); }"], capture_output=True, text=True)
+        is_told = "warning: several functions are called 'active_show', and fentry goes to the first that the kernel finds" in done.stderr
+        problem += "" if is_told else f"  fentry of an ambiguous name: {done.stderr}\n"
+    return problem
 
 
 def links_of(flowtap, *arguments):

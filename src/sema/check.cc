@@ -71,6 +71,7 @@ class Checker {
       std::erase_if(points, [&](const AttachPoint& point) { return !is_wanted(point); });
       if (found == 0 && diagnostics_.all().size() == before) report_missing(spec);
       if (found == 1) warn_of_path(spec, points);
+      if (found == 1) warn_of_namesakes(spec, points);
       for (AttachPoint& point : points) {
         has_any = true;
         attach_points_++;
@@ -112,6 +113,19 @@ class Checker {
     size_t use = hint.find("use '");
     diagnostics_.warning(spec.span, why)
         .with_hint(use == std::string::npos ? hint : hint.substr(use));
+  }
+
+  void warn_of_namesakes(const AttachSpec& spec, const std::vector<AttachPoint>& points) {
+    bool is_typed = !points.empty() &&
+                    (points[0].kind == ProbeKind::Fentry || points[0].kind == ProbeKind::Fexit);
+    if (!is_typed || points[0].target.starts_with(kBpfModule)) return;
+    const std::string& name = points[0].function;
+    if (!target_.has(Feature::Fentry) || !target_.is_shared_name(points[0].target, name)) return;
+    diagnostics_
+        .warning(spec.span, fmt::format("several functions are called '{}', and fentry goes to "
+                                        "the first that the kernel finds",
+                                        name))
+        .with_hint(fmt::format("'kprobe:*:{}' takes them all", name));
   }
 
   void report_missing(const AttachSpec& spec) {

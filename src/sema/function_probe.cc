@@ -76,6 +76,8 @@ std::optional<FunctionProbe> relative_of(const Probe& probe, const AttachPoint& 
   if (!is_wanted) return std::nullopt;
   Result<FunctionSignature> signature = target.kernel_function(point.target, point.function);
   if (!signature.ok() || !is_simple(*signature)) return std::nullopt;
+  // fentry would go to one of them, and not say to which.
+  if (is_kprobe && target.is_shared_name(point.target, point.function)) return std::nullopt;
 
   Uses uses = find_uses(probe);
   if (is_kprobe && uses.stack && target.has(Feature::Kprobes)) return std::nullopt;

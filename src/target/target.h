@@ -110,6 +110,11 @@ class Target {
                                                     std::string_view function) const = 0;
   virtual Result<FunctionSignature> kernel_function(std::string_view module,
                                                     std::string_view function) const = 0;
+  // Whether several functions of the kernel, or of one module, have this name.
+  virtual bool is_shared_name(const std::string& /*module*/,
+                              const std::string& /*function*/) const {
+    return false;
+  }
   // Functions of BPF programs; an empty pattern for the program's id stands for any.
   virtual Result<std::vector<BpfFunction>> bpf_functions(std::string_view /*program*/,
                                                          std::string_view /*function*/) const {
