@@ -291,9 +291,16 @@ def every_function_of_a_name_is_attached(flowtap):
         done = subprocess.run([flowtap, "--dry-run", *options, "-e", "kprobe:*:init_once { @ = count(); }"], capture_output=True, text=True)
         if f"Attached {expected} probes" not in done.stderr:
             problem += f"  {options}: expected {expected} probes, found {done.stderr}\n"
-    done = subprocess.run([flowtap, "-e", 'kprobe:init_once { print(reg("ip")); }'], capture_output=True, text=True)
     wanted = "several functions are called 'init_once'\nhint: 'kprobe:*:init_once' takes them all"
-    return problem + ("" if wanted in done.stderr else f"  an ambiguous name gave {done.returncode} {done.stderr}\n")
+    # The first may not become a fentry, which would go to one of them; the second cannot.
+    for body in ("@ = count();", 'print(reg("ip"));'):
+        done = subprocess.run([flowtap, "--dry-run", "-e", f"kprobe:init_once {{ {body} }}"], capture_output=True, text=True)
+        problem += "" if done.returncode == 3 and wanted in done.stderr else f"  an ambiguous name gave {done.returncode} {done.stderr}\n"
+    if features.has("fentry"):
+        done = subprocess.run([flowtap, "--dry-run", "-e", "fentry:active_show { @ = count(); }"], capture_output=True, text=True)
+        is_told = "warning: several functions are called 'active_show', and fentry goes to the first that the kernel finds" in done.stderr
+        problem += "" if is_told else f"  fentry of an ambiguous name: {done.stderr}\n"
+    return problem
 
 
 def links_of(flowtap, *arguments):
@@ -318,6 +325,71 @@ def debug_information_may_lie_elsewhere(flowtap):
         subprocess.run(["objcopy", "--only-keep-debug", Path(flowtap).parent / "programs" / "traced", debug], check=True)
         other = subprocess.run([flowtap, "-q", "-e", script, "-c", stripped], capture_output=True, text=True)
     return "" if "has no function 'take_node'" in other.stderr else f"another build's file was taken: {other.stdout}{other.stderr}"
+
+
+class LoadedProgram:
+    """tests/programs/packets.bpf.c in the kernel; run() lets it see packets of 64 bytes."""
+
+    def __init__(self, flowtap):
+        self.folder = tempfile.TemporaryDirectory()
+        self.pin = f"/sys/fs/bpf/flowtap_test_{os.getpid()}"
+        self.data = str(Path(self.folder.name, "packet"))
+        Path(self.data).write_bytes(bytes(64))
+        program = str(Path(flowtap).parent / "programs" / "packets.bpf")
+        subprocess.run(["bpftool", "prog", "load", program, self.pin], check=True, capture_output=True)
+        shown = subprocess.run(["bpftool", "-j", "prog", "show", "pinned", self.pin], capture_output=True, text=True, check=True).stdout
+        self.id = json.loads(shown)["id"]
+
+    def command(self, times):
+        return f"bpftool prog run pinned {self.pin} data_in {self.data} repeat {times}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.unlink(self.pin)
+        self.folder.cleanup()
+
+
+def bpf_programs_are_traced(flowtap):
+    script = """fentry:bpf:count_packets { @skb[args.skb->len] = count(); }
+        fexit:bpf:count_packets { @result[retval] = count(); }
+        fentry:bpf:ID:within { @within[args.limits->least, args.limits->most, args.length] = count(); @whole = *args.limits; }
+        fexit:bpf:*:withi* { @is_within[retval, args.length] = count(); }"""
+    with LoadedProgram(flowtap) as program:
+        command = [flowtap, "-q", "-e", script.replace("ID", str(program.id)), "-c", program.command(5)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        listed = subprocess.run([flowtap, "-lv", f"fexit:bpf:{program.id}:*"], capture_output=True, text=True).stdout
+    if not features.has("fentry"):
+        is_told = done.returncode == 3 and f"cannot load the program of 'fentry:bpf:{program.id}:count_packets'" in done.stderr
+        return "" if is_told else f"not refused with a reason: {done.stderr}"
+    expected = ["@is_within[1, 64]: 5", "@result[7]: 5", "@skb[64]: 5", "@whole: { .least = 10, .most = 1000 }", "@within[10, 1000, 64]: 5"]
+    if [line for line in done.stdout.splitlines() if line.startswith("@")] != expected:
+        return done.stdout + done.stderr
+    wanted = f"fexit:bpf:{program.id}:within\n    struct limits * limits\n    int length\n    int retval\n"
+    return "" if wanted in listed else f"listed: {listed}"
+
+
+def bpf_program_without_types_is_refused(flowtap):
+    running = Running(flowtap, "-e", COUNT)
+    shown = json.loads(subprocess.run(["bpftool", "-j", "prog"], capture_output=True, text=True).stdout)
+    programs = [program for program in shown if program["name"].startswith("tracepoint_sysc") and "btf_id" not in program]
+    done = subprocess.run([flowtap, "-e", f"fentry:bpf:{programs[-1]['id']}:* {{ }} fentry:bpf:tracepoint_syscalls_sys_enter_mkdir_0 {{ }}"],
+                          capture_output=True, text=True)
+    running.stop()
+    return "" if done.returncode == 1 and "was loaded without BTF, so it cannot be traced" in done.stderr else done.stderr
+
+
+def tracing_programs_are_traced_or_refused(flowtap):
+    if not features.has("fentry"):
+        return Skipped(features.reason("fentry"))
+    running = Running(flowtap, "-e", f"fentry:vfs_read /pid == {os.getpid()}/ {{ for ($i : 0..2) {{ @ = count(); }} }}")
+    listed = subprocess.run([flowtap, "-l", "fentry:bpf:fentry_vmlinux_vfs_read*"], capture_output=True, text=True).stdout.split()
+    probes = [name for name in listed if name.endswith("vfs_read_0")]
+    done = subprocess.run([flowtap, "-q", "-e", f"{probes[0]} {{ @seen = 1; }}", "-c", "cat /proc/version"], capture_output=True, text=True)
+    running.stop()
+    is_refused = done.returncode == 3 and "before Linux 6.8" in done.stderr
+    return "" if is_refused or "@seen: 1" in done.stdout else done.stdout + done.stderr
 
 
 def unused_features_are_not_used(flowtap):

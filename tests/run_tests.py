@@ -99,9 +99,13 @@ def build_programs():
     PROGRAMS.mkdir(parents=True, exist_ok=True)
     for source in sorted((ROOT / "tests" / "programs").glob("*.c*")):
         program = PROGRAMS / source.stem
-        if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
-            compiler = "gcc" if source.suffix == ".c" else "g++"
-            subprocess.run([compiler, "-O1", "-g", "-no-pie", "-fno-omit-frame-pointer", "-o", program, source], check=True)
+        if program.exists() and program.stat().st_mtime >= source.stat().st_mtime:
+            continue
+        if source.name.endswith(".bpf.c"):
+            compiler = ["clang", "-target", "bpf", "-O2", "-c", f"-I/usr/include/{os.uname().machine}-linux-gnu"]
+        else:
+            compiler = ["gcc" if source.suffix == ".c" else "g++", "-O1", "-no-pie", "-fno-omit-frame-pointer"]
+        subprocess.run([*compiler, "-g", "-o", program, source], check=True)
 
 
 def run_cases(folder, results):

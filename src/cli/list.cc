@@ -101,6 +101,7 @@ class Lister {
   void add_functions(const ProbeRow& row, const std::string& rest) {
     bool is_typed = row.program != ProgramType::Kprobe;
     if (!target_.has(is_typed ? Feature::Fentry : Feature::Kprobes)) return;
+    if (is_typed && rest.starts_with(kBpfModule)) return add_programs(row, rest);
     size_t colon = rest.find(':');
     std::string module = colon == std::string::npos ? "" : rest.substr(0, colon);
     std::string function = colon == std::string::npos ? rest : rest.substr(colon + 1);
@@ -114,6 +115,20 @@ class Lister {
           target_.kernel_function(found.substr(0, at), found.substr(at + 1));
       if (signature.ok())
         out_ += list_arguments(*signature, row.has(kHasRetval) ? ShowResult::Yes : ShowResult::No);
+    }
+  }
+
+  // "bpf:name" or "bpf:id:name"
+  void add_programs(const ProbeRow& row, const std::string& rest) {
+    std::vector<std::string> parts = split(rest, ':');
+    Result<std::vector<BpfFunction>> found =
+        target_.bpf_functions(parts.size() > 2 ? parts[1] : "", parts.back());
+    if (!found.ok()) return;
+    for (const BpfFunction& function : *found) {
+      if (!function.has_btf) continue;
+      std::string module = fmt::format("{}{}", kBpfModule, function.program);
+      add_typed(row, fmt::format("{}:{}", module, function.name),
+                target_.kernel_function(module, function.name));
     }
   }
 

@@ -18,8 +18,10 @@
 #include "kernel/file_bytes.h"
 #include "kernel/kprobe_multi.h"
 #include "kernel/live_features.h"
+#include "kernel/live_programs.h"
 #include "kernel/live_types.h"
 #include "kernel/machine.h"
+#include "kernel/perf_event.h"
 #include "kernel/tracefs.h"
 #include "kernel/uprobe_multi.h"
 #include "symbols/demangle.h"
@@ -203,7 +205,18 @@ std::vector<std::string> LiveTarget::kernel_functions(std::string_view module,
 
 Result<FunctionSignature> LiveTarget::kernel_function(std::string_view module,
                                                       std::string_view function) const {
+  if (module.starts_with(kBpfModule))
+    return bpf_signature(state_->types, std::string(module), function);
   return find_signature(state_->types, "kernel function", module, function, function_signature);
+}
+
+bool LiveTarget::is_shared_name(const std::string& module, const std::string& function) const {
+  return has(Feature::Kprobes) && kernel_has_several(module, function);
+}
+
+Result<std::vector<BpfFunction>> LiveTarget::bpf_functions(std::string_view program,
+                                                           std::string_view function) const {
+  return find_bpf_functions(state_->types, program, function);
 }
 
 std::vector<std::string> LiveTarget::iterators() const {

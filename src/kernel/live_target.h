@@ -45,6 +45,9 @@ class LiveTarget : public Target {
                                             std::string_view function) const override;
   Result<FunctionSignature> kernel_function(std::string_view module,
                                             std::string_view function) const override;
+  bool is_shared_name(const std::string& module, const std::string& function) const override;
+  Result<std::vector<BpfFunction>> bpf_functions(std::string_view program,
+                                                 std::string_view function) const override;
   std::vector<std::string> iterators() const override;
   Result<FunctionSignature> iterator(std::string_view name) const override;
   std::optional<uint64_t> kernel_symbol(std::string_view name) const override;

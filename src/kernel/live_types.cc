@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "kernel/bpf_programs.h"
 
 namespace flowtap {
 
@@ -89,6 +90,21 @@ void LiveTypes::visit_all(std::string_view module, const Visit& visit) {
     std::unique_ptr<Source> passing = known ? nullptr : load(name, BtfTypes::kMaxNumber);
     if (known || passing) visit(known ? *known : *passing);
   }
+}
+
+const LiveTypes::Source* LiveTypes::program(const std::string& name, uint32_t btf) {
+  if (const Source* known = kept(name)) return known;
+  Result<std::vector<std::byte>> bytes = read_loaded_btf(btf);
+  if (!vmlinux() || !bytes) return nullptr;
+  auto source = std::make_unique<Source>();
+  source->module = name;
+  source->bytes = std::move(*bytes);
+  Result<Btf> parsed = Btf::parse(source->bytes, nullptr);
+  if (!parsed) return nullptr;
+  source->btf = std::move(*parsed);
+  source->types.emplace(*source->btf, static_cast<uint32_t>(sources_.size()));
+  sources_.push_back(std::move(source));
+  return sources_.back().get();
 }
 
 Type LiveTypes::find(std::string_view name) {

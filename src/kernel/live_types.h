@@ -22,6 +22,7 @@ class LiveTypes {
   struct Source {
     std::string module;  // "vmlinux" for the kernel itself
     FileBytes file;
+    std::vector<std::byte> bytes;  // of a BPF program's, which is in no file
     std::optional<Btf> btf;
     std::optional<BtfTypes> types;
   };
@@ -39,6 +40,9 @@ class LiveTypes {
   const Source* search(std::string key, std::string_view module, const Accept& accept);
   // Each of them in turn, the modules only for the length of the visit.
   void visit_all(std::string_view module, const Visit& visit);
+
+  // The BTF of a BPF program, kept by the name "bpf:ID"; null when it cannot be read.
+  const Source* program(const std::string& name, uint32_t btf);
 
   Type find(std::string_view name);
   Type complete(const Type& type);

@@ -21,6 +21,7 @@
 #include "kernel/uprobe_multi.h"
 #include "kernel/verifier_log.h"
 #include "symbols/kallsyms.h"
+#include "target/target.h"
 
 namespace flowtap {
 namespace {
@@ -143,6 +144,10 @@ std::string probe_name(const Program& program) {
   return program.attach.empty() ? program.name : program.attach.front().name;
 }
 
+bool traces_program(const Program& program) {
+  return program.attach_module.starts_with(kBpfModule);
+}
+
 // ENOTSUPP, a number of the kernel's own that it should not let out, and does.
 constexpr int kNotSupported = 524;
 
@@ -181,6 +186,11 @@ Error Loader::refused(size_t index, int code, std::string log, std::optional<Ref
   const Program& program = image_.programs[index];
   VerifierVerdict verdict = read_verifier_log(log);
   bool has_verdict = !verdict.reason.empty();
+  // What is wrong is not our code, but what it is to trace.
+  if (has_verdict && !verdict.insn && traces_program(program))
+    return {
+        fmt::format("cannot trace '{}': {}", probe_name(program), verdict.reason), 0,
+        "before Linux 6.8 programs of the tracing kind (fentry, tp_btf, iter) cannot be traced"};
   Error error{fmt::format("cannot load the program of '{}'", probe_name(program)), code,
               hint_for(program, code, has_verdict)};
   if (!has_verdict || !refusal) return error;
@@ -214,7 +224,14 @@ Result<Fd> Loader::load_program(size_t index, std::optional<Refusal>* refusal) {
     attr.expected_attach_type = BPF_TRACE_KPROBE_MULTI;
   attr.attach_btf_id = static_cast<uint32_t>(program.attach_btf_id);
   if (program.is_sleepable) attr.prog_flags = BPF_F_SLEEPABLE;
-  if (!program.attach_module.empty()) {
+  if (traces_program(program)) {
+    module_ = Fd(::bpf_prog_get_fd_by_id(
+        static_cast<uint32_t>(std::stoul(program.attach_module.substr(kBpfModule.size())))));
+    if (!module_.valid())
+      return errno_error(fmt::format("cannot trace '{}'", probe_name(program)),
+                         "is that program still loaded?");
+    attr.attach_prog_fd = static_cast<uint32_t>(module_.get());
+  } else if (!program.attach_module.empty()) {
     Result<Fd> module = open_module_btf(program.attach_module);
     if (!module) return module.error();
     module_ = std::move(*module);

@@ -53,6 +53,20 @@ Result<uint32_t> perf_source_type(const char* name) {
                fmt::format("it was built without them: {} is missing", path)};
 }
 
+// Names are counted first of all. The offset lies behind every function, so that nothing is made,
+// which would take milliseconds, as reading /proc/kallsyms does.
+bool kernel_has_several(const std::string& module, const std::string& function) {
+  Result<uint32_t> type = perf_source_type("kprobe");
+  if (!type) return false;
+  perf_event_attr attr = new_perf_attr(*type, 0);
+  bool is_kernel = module.empty() || module == "vmlinux";
+  std::string name = is_kernel ? function : fmt::format("{}:{}", module, function);
+  attr.kprobe_func = reinterpret_cast<uint64_t>(name.c_str());
+  attr.probe_offset = INT32_MAX;
+  Result<Fd> event = open_perf_event(attr, {.pid = -1, .cpu = 0}, "");
+  return !event && event.error().code == EADDRNOTAVAIL;
+}
+
 Result<Fd> connect_program(int program, const Fd& event, const std::string& what, uint64_t cookie) {
   LIBBPF_OPTS(bpf_link_create_opts, opts);
   opts.perf_event.bpf_cookie = cookie;

@@ -26,6 +26,10 @@ Result<Fd> open_perf_event(const perf_event_attr& attr, PerfScope scope, const s
 // The number of a dynamic source: "uprobe", "kprobe".
 Result<uint32_t> perf_source_type(const char* name);
 
+// Whether a name stands for several functions, so that the kernel would refuse a kprobe on it; not
+// told by kernels that would not refuse. An empty module or "vmlinux" is the kernel itself.
+bool kernel_has_several(const std::string& module, const std::string& function);
+
 inline constexpr uint64_t kPerfReturnProbe = 1;  // config:0 of the sources "kprobe" and "uprobe"
 
 // Hangs the program on the event and starts it. The link holds both; it is invalid where the

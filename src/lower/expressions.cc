@@ -25,8 +25,7 @@ Value Lowering::lower(const Expr& expr) {
     if (field->is_data_loc) return scalar(type, reg(data_address(*field)));
     if (instance_.program == ProgramType::Kprobe)
       return scalar(type, narrow(argument_of(*field), type));
-    Operand word = reg(b().load(ir::at(ctx(), static_cast<int32_t>(field->offset)), 8));
-    return scalar(type, narrow(known_pointer(word, type), type));
+    return scalar(type, narrow(context_word(*field), type));
   }
   if (std::holds_alternative<Variable>(expr.node)) return load_variable(known.variable);
   if (auto* n = std::get_if<MapAccess>(&expr.node)) return load_map(expr, *n);
@@ -541,6 +540,19 @@ std::optional<Location> Lowering::index_location(const Expr& expr, const Index& 
 }
 
 // The verifier allows no arithmetic on a pointer that may be null, so the two cases part here.
+// Of a BPF program's pointers, the kernel lets a tracing program load only the context: a helper
+// gives the others, as numbers.
+ir::Operand Lowering::context_word(const Field& field) {
+  bool is_of_program = instance_.attach_module.starts_with(kBpfModule);
+  if (!is_of_program || !is(field.type, Kind::Pointer))
+    return known_pointer(reg(b().load(ir::at(ctx(), static_cast<int32_t>(field.offset)), 8)),
+                         field.type);
+  Address cell = temp(8);
+  b().store(cell, 8, imm(0));
+  b().call(BPF_FUNC_get_func_arg, {reg(ctx()), imm(field.offset / 8), reg(b().address_of(cell))});
+  return reg(b().load(cell, 8));
+}
+
 ir::Operand Lowering::known_pointer(Operand value, const Type& type) {
   if (!is(type, Kind::Pointer)) return value;
   Reg result = b().new_reg();

@@ -127,6 +127,7 @@ class Lowering {
   std::optional<Location> member_location(const Expr& expr, const Member& node);
   std::optional<Location> index_location(const Expr& expr, const Index& node);
   Location pointed_at(const Expr& pointer);
+  Operand context_word(const Field& field);
   Operand known_pointer(Operand value, const Type& type);
   Reg data_address(const Field& field);
   Type args_with_texts(const Expr& expr) const;

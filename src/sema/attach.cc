@@ -147,6 +147,7 @@ class Expander {
   }
 
   void expand_function(const ProbeRow& row) {
+    if (row.has(kHasArgs) && count() >= 2 && part(1) == "bpf") return expand_program(row);
     if (!expect_parts(row, 1, 2)) return;
     std::string module = count() == 2 ? part(1) : "";
     std::string function = part(count());
@@ -166,6 +167,26 @@ class Expander {
       return add_function(row, module, function, offset);
     }
     add_functions(row, target_.kernel_functions(module, function), offset);
+  }
+
+  // fentry:bpf:[ID:]NAME
+  void expand_program(const ProbeRow& row) {
+    if (!expect_parts(row, 2, 3)) return;
+    const std::string id = count() == 3 ? part(2) : "", &name = part(count());
+    bool is_wildcard = has_glob(name) || has_glob(id);
+    Result<std::vector<BpfFunction>> found = target_.bpf_functions(id, name);
+    if (!found.ok()) return void(error(found.error().message()).with_hint(found.error().hint));
+    std::string without_types;
+    for (const BpfFunction& function : *found) {
+      if (!function.has_btf) without_types = function.name;
+      if (!function.has_btf || (is_wildcard && function.is_tracing)) continue;
+      std::string module = fmt::format("{}{}", kBpfModule, function.program);
+      add_function(row, module, function.name, 0);
+    }
+    if (points_.empty() && !without_types.empty() && !is_wildcard)
+      error(fmt::format("BPF program '{}' was loaded without BTF, so it cannot be traced",
+                        without_types))
+          .with_hint("compile it with -g");
   }
 
   // All that a wildcard found, sorted. A kprobe goes to every function of a name; types tell of

@@ -71,6 +71,7 @@ class Checker {
       std::erase_if(points, [&](const AttachPoint& point) { return !is_wanted(point); });
       if (found == 0 && diagnostics_.all().size() == before) report_missing(spec);
       if (found == 1) warn_of_path(spec, points);
+      if (found == 1) warn_of_namesakes(spec, points);
       for (AttachPoint& point : points) {
         has_any = true;
         attach_points_++;
@@ -103,6 +104,7 @@ class Checker {
     bool is_function = !points.empty() && probe_row(points[0].kind).has(kHasFunc) &&
                        !probe_row(points[0].kind).has(kUserSpace);
     if (!is_function || has_glob(spec.parts.back())) return;
+    if (points[0].target.starts_with(kBpfModule)) return;
     bool can_attach = target_.has(Feature::Kprobes) || target_.has(Feature::Fentry);
     std::string why = can_attach ? why_off_path(points[0].function, target_) : "";
     if (why.empty()) return;
@@ -111,6 +113,19 @@ class Checker {
     size_t use = hint.find("use '");
     diagnostics_.warning(spec.span, why)
         .with_hint(use == std::string::npos ? hint : hint.substr(use));
+  }
+
+  void warn_of_namesakes(const AttachSpec& spec, const std::vector<AttachPoint>& points) {
+    bool is_typed = !points.empty() &&
+                    (points[0].kind == ProbeKind::Fentry || points[0].kind == ProbeKind::Fexit);
+    if (!is_typed || points[0].target.starts_with(kBpfModule)) return;
+    const std::string& name = points[0].function;
+    if (!target_.has(Feature::Fentry) || !target_.is_shared_name(points[0].target, name)) return;
+    diagnostics_
+        .warning(spec.span, fmt::format("several functions are called '{}', and fentry goes to "
+                                        "the first that the kernel finds",
+                                        name))
+        .with_hint(fmt::format("'kprobe:*:{}' takes them all", name));
   }
 
   void report_missing(const AttachSpec& spec) {
@@ -151,10 +166,11 @@ class Checker {
               nearest(spec.parts[1] + ":" + spec.parts[2], target_.tracepoints("*", spec.parts[2])))
         return fmt::format("did you mean 'tracepoint:{}'?", *near);
     }
+    bool is_program = spec.parts.size() > 2 && spec.parts[1] == "bpf";
     return fmt::format(
-        "list what there is with: -l '{}:*'; missing_probes = warn in the config block lets the "
+        "list what there is with: -l '{}:{}*'; missing_probes = warn in the config block lets the "
         "rest run",
-        spec.parts[0]);
+        spec.parts[0], is_program ? kBpfModule : "");
   }
 
   // Attach points can share one program unless the code depends on which of them fired.

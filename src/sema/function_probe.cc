@@ -70,11 +70,14 @@ std::optional<FunctionProbe> relative_of(const Probe& probe, const AttachPoint& 
   bool is_fentry = point.kind == ProbeKind::Fentry || point.kind == ProbeKind::Fexit;
   if (!options.swaps_function_probes || (!is_kprobe && !is_fentry)) return std::nullopt;
   if (point.offset != 0 || point.has_address || point.namesake >= 0) return std::nullopt;
+  if (point.target.starts_with(kBpfModule)) return std::nullopt;
   bool is_wanted = is_kprobe ? target.has(Feature::Fentry)
                              : !target.has(Feature::Fentry) && target.has(Feature::Kprobes);
   if (!is_wanted) return std::nullopt;
   Result<FunctionSignature> signature = target.kernel_function(point.target, point.function);
   if (!signature.ok() || !is_simple(*signature)) return std::nullopt;
+  // fentry would go to one of them, and not say to which.
+  if (is_kprobe && target.is_shared_name(point.target, point.function)) return std::nullopt;
 
   Uses uses = find_uses(probe);
   if (is_kprobe && uses.stack && target.has(Feature::Kprobes)) return std::nullopt;

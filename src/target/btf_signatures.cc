@@ -88,6 +88,11 @@ std::optional<FunctionSignature> function_signature(const BtfTypes& types, std::
   const Btf& btf = types.btf();
   uint32_t id = btf.find(name, BtfKind::Func);
   if (!id) return std::nullopt;
+  return function_signature(types, id);
+}
+
+FunctionSignature function_signature(const BtfTypes& types, uint32_t id) {
+  const Btf& btf = types.btf();
   BtfType proto = prototype(btf, id);
   FunctionSignature signature{.btf_id = static_cast<int32_t>(id),
                               .result = types.type(proto.target),

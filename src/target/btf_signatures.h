@@ -13,6 +13,7 @@ namespace flowtap {
 
 // Nothing when this BTF does not know the name. `module` is left empty for the caller to fill in.
 std::optional<FunctionSignature> function_signature(const BtfTypes& types, std::string_view name);
+FunctionSignature function_signature(const BtfTypes& types, uint32_t id);
 std::optional<FunctionSignature> raw_tracepoint_signature(const BtfTypes& types,
                                                           std::string_view event);
 // The arguments are the members of the iterator's context, at their offsets in it.

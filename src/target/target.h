@@ -42,6 +42,16 @@ struct FunctionSignature {
   std::string result_text;                // the result's type in C: "ssize_t"; "void" for none
 };
 
+// A function of a loaded BPF program. Its signature is asked for as that of a kernel function whose
+// module is "bpf:ID".
+struct BpfFunction {
+  uint32_t program = 0;
+  std::string name;  // that of the program itself, cut to 15 characters, when it has no BTF
+  bool has_btf = false;
+  bool is_tracing = false;  // kernels forbid to trace those, or most of them
+};
+inline constexpr std::string_view kBpfModule = "bpf:";
+
 enum class Feature : uint8_t {
   Btf,
   Kprobes,
@@ -100,6 +110,16 @@ class Target {
                                                     std::string_view function) const = 0;
   virtual Result<FunctionSignature> kernel_function(std::string_view module,
                                                     std::string_view function) const = 0;
+  // Whether several functions of the kernel, or of one module, have this name.
+  virtual bool is_shared_name(const std::string& /*module*/,
+                              const std::string& /*function*/) const {
+    return false;
+  }
+  // Functions of BPF programs; an empty pattern for the program's id stands for any.
+  virtual Result<std::vector<BpfFunction>> bpf_functions(std::string_view /*program*/,
+                                                         std::string_view /*function*/) const {
+    return std::vector<BpfFunction>();
+  }
   virtual std::vector<std::string> iterators() const = 0;  // "task", "tcp"...
   virtual Result<FunctionSignature> iterator(
       std::string_view name) const = 0;  // args: members of the context
