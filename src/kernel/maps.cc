@@ -28,6 +28,7 @@ bpf_map_type kernel_type(MapType type) {
     case MapType::PercpuArray: return BPF_MAP_TYPE_PERCPU_ARRAY;
     case MapType::Ringbuf: return BPF_MAP_TYPE_RINGBUF;
     case MapType::TaskStorage: return BPF_MAP_TYPE_TASK_STORAGE;
+    case MapType::ArrayOfArrays: return BPF_MAP_TYPE_ARRAY_OF_MAPS;
   }
   UNREACHABLE("a map type without a number");
 }
@@ -84,7 +85,18 @@ Result<StorageTypes> storage_types(const MapDef& map) {
 Result<Fd> create_map(const MapDef& map) {
   LIBBPF_OPTS(bpf_map_create_opts, opts);
   if (map.no_prealloc) opts.map_flags = BPF_F_NO_PREALLOC;
+  if (map.is_mapped) opts.map_flags |= BPF_F_MMAPABLE;
   StorageTypes types;
+  Fd example;  // of the arrays that will be put in
+  uint32_t value_size = map.value_size;
+  if (map.type == MapType::ArrayOfArrays) {
+    Result<Fd> made = create_inner_array(map);
+    if (!made) return made.error();
+    example = std::move(*made);
+    opts.inner_map_fd = static_cast<uint32_t>(example.get());
+    opts.map_flags = 0;
+    value_size = 4;
+  }
   if (map.type == MapType::TaskStorage) {
     Result<StorageTypes> made = storage_types(map);
     if (!made) return made.error();
@@ -94,7 +106,7 @@ Result<Fd> create_map(const MapDef& map) {
     opts.btf_value_type_id = types.value;
   }
   Fd fd(::bpf_map_create(kernel_type(map.type), kernel_name(map.name).c_str(), map.key_size,
-                         map.value_size, map.max_entries, &opts));
+                         value_size, map.max_entries, &opts));
   if (!fd.valid()) return map_error(map, "create");
   if (!map.initial.empty()) {
     Status written = write_initial(map, fd.get());
@@ -110,6 +122,15 @@ std::string kernel_name(std::string_view name) {
   for (char c : name.substr(0, kNameLength))
     out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   return out;
+}
+
+Result<Fd> create_inner_array(const MapDef& map) {
+  LIBBPF_OPTS(bpf_map_create_opts, opts);
+  if (map.is_mapped) opts.map_flags = BPF_F_MMAPABLE;
+  Fd fd(::bpf_map_create(BPF_MAP_TYPE_ARRAY, kernel_name(map.name).c_str(), 4, map.value_size, 1,
+                         &opts));
+  if (!fd.valid()) return map_error(map, "create");
+  return fd;
 }
 
 Result<std::vector<Fd>> create_maps(const Image& image) {

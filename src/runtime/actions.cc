@@ -88,6 +88,12 @@ void Actions::run(const Event& event, Bytes record) {
     case EventKind::Process:
       in_.values.symbolizer.remember(load<uint32_t>(record, event.args.at(0).offset));
       break;
+    case EventKind::Unwind:
+      if (in_.unwind)
+        in_.unwind(static_cast<pid_t>(load<uint32_t>(record, event.args.at(0).offset)),
+                   load<uint32_t>(record, event.args.at(1).offset),
+                   load<uint64_t>(record, event.args.at(2).offset));
+      break;
     case EventKind::SkbOutput: capture(event, record); break;
   }
 }

@@ -99,6 +99,9 @@ Status Session::State::open(std::optional<Refusal>* refusal) {
   Result<LoadedImage> result = flowtap::load(parts.image, options.load, refusal);
   if (!result) return result.error();
   loaded = std::move(*result);
+  if (parts.image.unwind) {
+    if (Status opened = open_unwind_tables(); !opened) return opened.error();
+  }
   actions.emplace(ActionInput{.image = parts.image,
                               .sources = parts.sources,
                               .maps = loaded.maps,
@@ -106,6 +109,10 @@ Status Session::State::open(std::optional<Refusal>* refusal) {
                               .values = parts.values,
                               .max_cat_bytes = options.max_cat_bytes,
                               .unwatch = [this](uint64_t address) { unwatch(address); },
+                              .unwind =
+                                  [this](pid_t pid, uint32_t exec_id, uint64_t started) {
+                                    if (unwind) unwind->add({pid, exec_id, started});
+                                  },
                               .warns = options.warns});
   losses.emplace(Losses::Input{parts.image, parts.sources, loaded, parts.writer, options.warns});
   if (parts.image.ringbuf >= 0) {
@@ -120,6 +127,20 @@ Status Session::State::open(std::optional<Refusal>* refusal) {
     if (!enabled) return enabled.error();
     stats = std::move(*enabled);
   }
+  return Done{};
+}
+
+Status Session::State::open_unwind_tables() {
+  Result<UnwindTables> opened = UnwindTables::open(parts.image, loaded.maps);
+  if (!opened) return opened.error();
+  unwind.emplace(std::move(*opened));
+  std::vector<pid_t> pids = options.unwind_pids;
+  if (options.pid) pids.push_back(*options.pid);
+  for (pid_t pid : pids)
+    if (!unwind->add({.pid = pid}))
+      return Error{fmt::format("there are no unwind tables for process {}", pid), 0,
+                   "it has ended, belongs to the kernel, or is not for x86_64"};
+  say(fmt::format("unwind tables of {} processes have {} rows", pids.size(), unwind->rows()));
   return Done{};
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/session.h"
 #include "runtime/signals.h"
 #include "runtime/traced_files.h"
+#include "runtime/unwind_tables.h"
 
 namespace flowtap {
 
@@ -20,6 +21,7 @@ struct Session::State {
 
   // --- steps, session.cc
   Status open(std::optional<Refusal>* refusal);
+  Status open_unwind_tables();
   Status run_all(ProbeKind kind, std::string_view target = {});
   bool may_end_in_begin() const;
   Status attach_all();
@@ -65,6 +67,7 @@ struct Session::State {
   LoadedImage loaded;
   std::vector<Attached> attached;
   TracedFiles traced_files;
+  std::optional<UnwindTables> unwind;
   std::optional<Actions> actions;
   std::optional<Losses> losses;
   std::optional<RingBuffer> ring;

@@ -41,6 +41,27 @@ Type Inferrer::comm_of_pid_type(const Expr& arg) {
   return string_type(16);
 }
 
+// Programs read the registers that a process had in user mode, and by what it is known, from its
+// task; both are memory of the kernel's.
+void Inferrer::check_unwinding(const Expr& expr) {
+  if (program_.config.unstable_dw_ustack == Unstable::Error)
+    error(expr.span, "dw_ustack() is switched off")
+        .with_hint("set unstable_dw_ustack = enable in the config block");
+  else if (program_.config.unstable_dw_ustack == Unstable::Warn)
+    warning(expr.span, "dw_ustack() may still change")
+        .with_hint("config = { unstable_dw_ustack = enable } silences this");
+  Type task = types_.find_type("struct task_struct");
+  bool has_fields = bool(task);
+  for (const char* name : {"group_leader", "start_boottime", "self_exec_id"})
+    has_fields = has_fields && find_field(types_.complete(task), name);
+  if (!target_.has(Feature::Btf) || !has_fields)
+    error(expr.span, "dw_ustack() needs a kernel with BTF (/sys/kernel/btf/vmlinux)")
+        .with_hint("ustack() works without, for programs with frame pointers");
+  else if (!target_.has(Feature::KernelReads))
+    error(expr.span, "dw_ustack() has to read kernel memory, which lockdown forbids here")
+        .with_hint("ustack() works, for programs with frame pointers");
+}
+
 // container_of(pointer, type, member.of.it)
 Type Inferrer::container_type(const std::vector<ExprPtr>& args) {
   if (!is(info(*args[0]).type, Kind::Pointer) && !expect_integer(*args[0], "container_of"))
