@@ -6,6 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import features
+from functions import Skipped
 from processes import Running, wait_for
 
 STABLE = "config = { unstable_dw_ustack = enable } "
@@ -108,6 +110,20 @@ def stack_at_a_system_call(flowtap):
 def stack_at_a_raw_tracepoint_beside_the_kernels(flowtap):
     out, err = trace(flowtap, "rawtracepoint:sys_exit /args.regs.orig_ax == 1 && args.regs.di == 2/ { print((dw_ustack, len(kstack) > 0)); }", "chain")
     return "" if functions_of(out.replace("(\n", "\n")) == [["write", "inner", "middle", "outer", "main", *START]] and "true" in out and not err else out + err
+
+
+def stack_at_kernel_functions(flowtap):
+    if not features.has("kprobe"):
+        return Skipped(features.reason("kprobe"))
+    for probe in ("kprobe:ksys_write", "kretprobe:ksys_write", "fentry:ksys_write", "fexit:ksys_write"):
+        out, err = trace(flowtap, probe + " { print(dw_ustack); }", "chain")
+        if ["write", "inner", "middle", "outer", "main", *START] not in functions_of(out) or err:
+            return f"{probe}: {out}{err}"
+    return ""
+
+
+def stack_after_a_function_has_returned(flowtap):
+    return expect(trace(flowtap, "uretprobe:PATH:inner { print(dw_ustack); }", "chain"), [["middle", "outer", "main", *START]])
 
 
 def samples_have_whole_stacks(flowtap):
