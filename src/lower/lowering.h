@@ -219,7 +219,7 @@ class Lowering {
   Reg find_unwind_tables(Operand pid, int32_t missing);
   void wait_before_asking(Reg entry, int32_t too_early);
   void ask_for_tables(Operand pid, Operand exec_id, Operand started);
-  int32_t unwind_callback(const Expr& expr, Address frames, uint32_t limit);
+  int32_t unwind_callback(const Expr& expr, Address state, Address frames, uint32_t limit);
 
   // --- builtins (builtins.cc, context.cc) ---
   Value lower_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,

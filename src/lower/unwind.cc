@@ -30,7 +30,8 @@ constexpr int32_t kRbp = 32, kRip = 128, kCodeSegment = 136, kRsp = 152;
 // What a code segment of user mode has set.
 constexpr int64_t kUserMode = 3;
 
-// What the loop's rounds hand on, in the frame of the program:
+// What the loop's rounds hand on. Not on the stack: the verifier would look at a round for every
+// set of values that it can tell apart there.
 constexpr int32_t kIp = 0, kSp = 8, kBp = 16;
 constexpr int32_t kFrames = 24;  // found so far
 constexpr int32_t kBack = 32;    // 1 when `ip` is a return address: the call is before it
@@ -235,7 +236,7 @@ ir::Reg Lowering::find_unwind_tables(Operand pid, int32_t missing) {
 
 // --- the frames -----------------------------------------------------------------------------
 
-int32_t Lowering::unwind_callback(const Expr& expr, Address frames, uint32_t limit) {
+int32_t Lowering::unwind_callback(const Expr& expr, Address state, Address frames, uint32_t limit) {
   int32_t number = static_cast<int32_t>(program_.functions.size());
   program_.functions.push_back({.name = program_.name + "_unwind" + std::to_string(number),
                                 .params = 2,
@@ -243,9 +244,9 @@ int32_t Lowering::unwind_callback(const Expr& expr, Address frames, uint32_t lim
   const UnwindMaps& maps = image_.unwind();
   ir::Builder body(program_, number);
   body.set_span(expr.span);
-  Reg round = body.param(0), state = body.param(1);
-  auto get = [&](int32_t at) { return body.load(ir::at(state, at), 8); };
-  auto set = [&](int32_t at, Operand value) { body.store(ir::at(state, at), 8, value); };
+  Reg round = body.param(0);
+  auto get = [&](int32_t at) { return body.load(state + at, 8); };
+  auto set = [&](int32_t at, Operand value) { body.store(state + at, 8, value); };
   auto alu = [&](Alu op, Reg a, Operand other) { return body.alu(op, reg(a), other); };
   int32_t inside = body.new_block(), stop = body.new_block(), cut = body.new_block(),
           unmapped = body.new_block();
@@ -288,7 +289,7 @@ int32_t Lowering::unwind_callback(const Expr& expr, Address frames, uint32_t lim
   Reg first = body.load(ir::at(mapping, kUnwindFirst), 4);
   Reg count = body.load(ir::at(mapping, kUnwindRows), 4);
   static_assert(kUnwindBankRows == 1 << 16 && kUnwindRowSize == 1 << 3);
-  Reg key = body.address_of(ir::at(state, kKey));
+  Reg key = body.address_of(state + kKey);
   set(kKey, reg(alu(Alu::Shr, first, imm(16))));
   int32_t has_bank = body.new_block(), has_rows = body.new_block();
   Reg bank = body.call(BPF_FUNC_map_lookup_elem, {reg(body.map_pointer(maps.banks)), reg(key)});
@@ -327,8 +328,8 @@ int32_t Lowering::unwind_callback(const Expr& expr, Address frames, uint32_t lim
   };
   auto read = [&](Reg from, int32_t add) {
     int32_t good = body.new_block();
-    Reg result = body.call(BPF_FUNC_probe_read_user, {reg(body.address_of(ir::at(state, kWord))),
-                                                      imm(8), reg(alu(Alu::Add, from, imm(add)))});
+    Reg result = body.call(BPF_FUNC_probe_read_user, {reg(body.address_of(state + kWord)), imm(8),
+                                                      reg(alu(Alu::Add, from, imm(add)))});
     body.branch(Compare::SLt, reg(result), imm(0), cut, good);
     body.start(good);
     return get(kWord);
@@ -420,7 +421,7 @@ void Lowering::lower_unwound_stack(const Expr& expr, Address to) {
   uint32_t size = kStackHeader + limit * kStackFrameSize;
   // The loop's body reaches memory that all functions of the program share.
   Address work = ir::in_slot(b().new_slot(size, ir::Place::Scratch));
-  Address state = ir::in_slot(b().new_slot(kStateSize, ir::Place::Stack));
+  Address state = ir::in_slot(b().new_slot(kStateSize, ir::Place::Scratch));
   int32_t nothing = b().new_block(), missing = b().new_block(), cut = b().new_block(),
           unmapped = b().new_block(), done = b().new_block();
 
@@ -435,9 +436,8 @@ void Lowering::lower_unwound_stack(const Expr& expr, Address to) {
   for (int32_t at : {kFrames, kBack, kOutcome, kKey, kWord, kPlace})
     b().store(state + at, 8, imm(0));
   zero(work, size);
-  int32_t function = unwind_callback(expr, work + kStackHeader, limit);
-  b().call(BPF_FUNC_loop,
-           {imm(limit), reg(b().callback(function)), reg(b().address_of(state)), imm(0)});
+  int32_t function = unwind_callback(expr, state, work + kStackHeader, limit);
+  b().call(BPF_FUNC_loop, {imm(limit), reg(b().callback(function)), imm(0), imm(0)});
   b().store(work, 4, reg(b().load(state + kFrames, 8)));
   b().store(work + kStackPid, 4, pid);
   copy(to, work, size);
