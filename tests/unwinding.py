@@ -143,6 +143,17 @@ def process_may_be_named_before(flowtap):
     return expect(trace(flowtap, INNER, "chain", options=["--dwarf-pid", "PID"], whole=True), [["inner", "middle", "outer", "main", *START]])
 
 
+def command_is_known_from_its_first_call(flowtap):
+    """The command of -c is over before anybody could ask for its tables."""
+    path = str(Path(flowtap).parent / "programs" / "nested")
+    for _ in range(5):
+        done = subprocess.run([flowtap, "-q", "-c", path, "-e", STABLE + f"uprobe:{path}:inner {{ print(dw_ustack); }}"], input="chain\n", capture_output=True, text=True)
+        problem = expect((done.stdout.replace("done\n", ""), done.stderr), [["inner", "middle", "outer", "main", *START]])
+        if problem:
+            return problem
+    return ""
+
+
 def process_that_has_gone_is_an_error(flowtap):
     gone = subprocess.Popen(["true"])
     gone.wait()

@@ -73,7 +73,7 @@ enum class EventKind : uint8_t {
   Row,         // of a table; args are its values
   PrintTable,  // args[0] is how many rows, when present
   Process,     // args[0] is a process whose symbols will be asked for: look at it while it lives
-  Unwind,      // args: process, exec id, time of its start; its unwind tables are wanted
+  Unwind,      // args: process, start of its stack, end of its code; its unwind tables are wanted
 };
 
 struct Event {

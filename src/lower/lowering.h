@@ -216,9 +216,13 @@ class Lowering {
   };
   void lower_unwound_stack(const Expr& expr, Address to);
   UserRegisters user_registers(int32_t nothing);
-  Reg find_unwind_tables(Operand pid, int32_t missing);
+  struct Layout {
+    Reg stack_start, code_end;
+  };
+  Layout layout_of_process(int32_t nothing);
+  Reg find_unwind_tables(Operand pid, const Layout& layout, int32_t missing);
   void wait_before_asking(Reg entry, int32_t too_early);
-  void ask_for_tables(Operand pid, Operand exec_id, Operand started);
+  void ask_for_tables(Operand pid, const Layout& layout);
   int32_t unwind_callback(const Expr& expr, Address state, Address frames, uint32_t limit);
 
   // --- builtins (builtins.cc, context.cc) ---

@@ -141,13 +141,13 @@ Lowering::UserRegisters Lowering::user_registers(int32_t nothing) {
 
 // --- the process ----------------------------------------------------------------------------
 
-void Lowering::ask_for_tables(Operand pid, Operand exec_id, Operand started) {
+void Lowering::ask_for_tables(Operand pid, const Layout& layout) {
   Event event{.kind = EventKind::Unwind, .span = b().span()};
-  Type word = int_type(4, false);
+  Type word = int_type(8, false);
   event.args = {{.name = {}, .type = word, .offset = kRecordHeader},
-                {.name = {}, .type = word, .offset = kRecordHeader + 4},
-                {.name = {}, .type = int_type(8, false), .offset = kRecordHeader + 8}};
-  event.size = kRecordHeader + 16;
+                {.name = {}, .type = word, .offset = kRecordHeader + 8},
+                {.name = {}, .type = word, .offset = kRecordHeader + 16}};
+  event.size = kRecordHeader + 24;
   int number = image_.add_event(event);
   Reg record = b().call(BPF_FUNC_ringbuf_reserve,
                         {reg(b().map_pointer(image_.image().ringbuf)), imm(event.size), imm(0)});
@@ -155,9 +155,9 @@ void Lowering::ask_for_tables(Operand pid, Operand exec_id, Operand started) {
   b().branch(Compare::Ne, reg(record), imm(0), fill, done);  // it is asked for again
   b().start(fill);
   b().store(ir::at(record), 8, imm(number));
-  b().store(ir::at(record, kRecordHeader), 4, pid);
-  b().store(ir::at(record, kRecordHeader + 4), 4, exec_id);
-  b().store(ir::at(record, kRecordHeader + 8), 8, started);
+  b().store(ir::at(record, kRecordHeader), 8, pid);
+  b().store(ir::at(record, kRecordHeader + 8), 8, reg(layout.stack_start));
+  b().store(ir::at(record, kRecordHeader + 16), 8, reg(layout.code_end));
   b().call(BPF_FUNC_ringbuf_submit, {reg(record), imm(BPF_RB_FORCE_WAKEUP)});
   b().jump(done);
   b().start(done);
@@ -173,41 +173,41 @@ void Lowering::wait_before_asking(Reg entry, int32_t too_early) {
   b().store(ir::at(entry, kUnwindAskedAt), 8, reg(now));
 }
 
-// The entry of the current process. Jumps to `missing`, after asking for them, where there are no
-// tables yet.
-ir::Reg Lowering::find_unwind_tables(Operand pid, int32_t missing) {
-  const UnwindMaps& maps = image_.unwind();
-  Type task_type = image_.types().complete(image_.target().find_type("struct task_struct"));
-  auto offset_of = [&](const char* name) {
-    const Field* field = find_field(task_type, name);
+// Where the current process has its stack and code. A kernel thread has none, and its pointer is 0.
+Lowering::Layout Lowering::layout_of_process(int32_t nothing) {
+  auto offset_of = [&](const char* type, const char* name) {
+    const Field* field = find_field(image_.types().complete(image_.target().find_type(type)), name);
     CHECK(field != nullptr);
     return static_cast<int32_t>(field->offset);
   };
+  int32_t good = b().new_block();
   Reg task = b().call(BPF_FUNC_get_current_task_btf, {});
-  Reg leader = b().load(ir::at(task, offset_of("group_leader")), 8);
-  Reg started = b().load(ir::at(leader, offset_of("start_boottime")), 8);
-  Reg exec_id = b().load(ir::at(task, offset_of("self_exec_id")), 4);
+  Reg memory = b().load(ir::at(task, offset_of("struct task_struct", "mm")), 8);
+  b().branch(Compare::Ne, reg(memory), imm(0), good, nothing);
+  b().start(good);
+  return {b().load(ir::at(memory, offset_of("struct mm_struct", "start_stack")), 8),
+          b().load(ir::at(memory, offset_of("struct mm_struct", "end_code")), 8)};
+}
+
+// The entry of the current process. Jumps to `missing`, after asking for them, where there are no
+// tables yet.
+ir::Reg Lowering::find_unwind_tables(Operand pid, const Layout& layout, int32_t missing) {
+  const UnwindMaps& maps = image_.unwind();
   Address key = temp(8);
   b().store(key, 8, pid);
   Reg entry = b().call(BPF_FUNC_map_lookup_elem,
                        {reg(b().map_pointer(maps.processes)), reg(b().address_of(key))});
-  int32_t fresh = b().new_block(), known = b().new_block(), adopt = b().new_block(),
-          compare = b().new_block(), same_start = b().new_block(), same = b().new_block(),
-          stale = b().new_block(), ask = b().new_block(), found = b().new_block();
+  int32_t fresh = b().new_block(), known = b().new_block(), same_stack = b().new_block(),
+          same = b().new_block(), stale = b().new_block(), ask = b().new_block(),
+          found = b().new_block();
   b().branch(Compare::Eq, reg(entry), imm(0), fresh, known);
 
   b().start(known);
-  Reg its_start = b().load(ir::at(entry, kUnwindStarted), 8);
-  b().branch(Compare::Eq, reg(its_start), imm(0), adopt, compare);
-  b().start(adopt);
-  b().store(ir::at(entry, kUnwindExecId), 4, reg(exec_id));
-  b().store(ir::at(entry, kUnwindStarted), 8, reg(started));
-  b().jump(same);
-  b().start(compare);
-  b().branch(Compare::Eq, reg(its_start), reg(started), same_start, stale);
-  b().start(same_start);
-  b().branch(Compare::Eq, reg(b().load(ir::at(entry, kUnwindExecId), 4)), reg(exec_id), same,
-             stale);
+  b().branch(Compare::Eq, reg(b().load(ir::at(entry, kUnwindStackStart), 8)),
+             reg(layout.stack_start), same_stack, stale);
+  b().start(same_stack);
+  b().branch(Compare::Eq, reg(b().load(ir::at(entry, kUnwindCodeEnd), 8)), reg(layout.code_end),
+             same, stale);
   b().start(same);
   b().branch(Compare::Ne, reg(b().load(ir::at(entry, kUnwindMappingCount), 4)), imm(0), found,
              stale);
@@ -218,9 +218,9 @@ ir::Reg Lowering::find_unwind_tables(Operand pid, int32_t missing) {
 
   b().start(fresh);
   Address value = temp(kUnwindProcessSize);
-  zero(value, kUnwindProcessSize);
-  b().store(value + kUnwindStarted, 8, reg(started));
-  b().store(value + kUnwindExecId, 4, reg(exec_id));
+  b().store(value, 8, imm(0));
+  b().store(value + kUnwindStackStart, 8, reg(layout.stack_start));
+  b().store(value + kUnwindCodeEnd, 8, reg(layout.code_end));
   b().store(value + kUnwindAskedAt, 8, reg(b().call(BPF_FUNC_ktime_get_ns, {})));
   b().call(BPF_FUNC_map_update_elem,
            {reg(b().map_pointer(maps.processes)), reg(b().address_of(key)),
@@ -228,7 +228,7 @@ ir::Reg Lowering::find_unwind_tables(Operand pid, int32_t missing) {
   b().jump(ask);
 
   b().start(ask);
-  ask_for_tables(pid, reg(exec_id), reg(started));
+  ask_for_tables(pid, layout);
   b().jump(missing);
   b().start(found);
   return entry;
@@ -430,7 +430,8 @@ void Lowering::lower_unwound_stack(const Expr& expr, Address to) {
   b().store(state + kIp, 8, reg(registers.ip));
   b().store(state + kSp, 8, reg(registers.sp));
   b().store(state + kBp, 8, reg(registers.bp));
-  Reg entry = find_unwind_tables(pid, missing);
+  Layout layout = layout_of_process(nothing);
+  Reg entry = find_unwind_tables(pid, layout, missing);
   b().store(state + kFirst, 8, reg(b().load(ir::at(entry), 4)));
   b().store(state + kMappings, 8, reg(b().load(ir::at(entry, kUnwindMappingCount), 4)));
   for (int32_t at : {kFrames, kBack, kOutcome, kKey, kWord, kPlace})
@@ -450,8 +451,7 @@ void Lowering::lower_unwound_stack(const Expr& expr, Address to) {
 
   b().start(unmapped);
   wait_before_asking(entry, cut);
-  ask_for_tables(pid, reg(b().load(ir::at(entry, kUnwindExecId), 4)),
-                 reg(b().load(ir::at(entry, kUnwindStarted), 8)));
+  ask_for_tables(pid, layout);
   b().jump(cut);
   b().start(cut);
   note_site(SiteKind::StackCut, "dw_ustack", imm(0));

@@ -90,9 +90,9 @@ void Actions::run(const Event& event, Bytes record) {
       break;
     case EventKind::Unwind:
       if (in_.unwind)
-        in_.unwind(static_cast<pid_t>(load<uint32_t>(record, event.args.at(0).offset)),
-                   load<uint32_t>(record, event.args.at(1).offset),
-                   load<uint64_t>(record, event.args.at(2).offset));
+        in_.unwind(load<pid_t>(record, event.args.at(0).offset),
+                   {.stack_start = load<uint64_t>(record, event.args.at(1).offset),
+                    .code_end = load<uint64_t>(record, event.args.at(2).offset)});
       break;
     case EventKind::SkbOutput: capture(event, record); break;
   }

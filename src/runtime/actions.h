@@ -13,6 +13,7 @@
 #include "runtime/capture_files.h"
 #include "runtime/held_rows.h"
 #include "source/source.h"
+#include "symbols/process_maps.h"
 
 namespace flowtap {
 
@@ -25,7 +26,7 @@ struct ActionInput {
   uint64_t max_cat_bytes = 10240;
   std::function<void(uint64_t address)> unwatch;  // may be empty
   // Somebody wants the unwind tables of a process. May be empty.
-  std::function<void(pid_t pid, uint32_t exec_id, uint64_t started)> unwind;
+  std::function<void(pid_t pid, ProcessLayout layout)> unwind;
   bool warns = true;  // false: warnf() is silent
 };
 

@@ -27,6 +27,7 @@ struct Session::State {
   Status attach_all();
   Status attach_program(size_t program, bool is_reversed);
   Status attach_points(size_t program, std::span<const AttachPoint* const> points);
+  Status resume_with_tables();
   Status start();
   std::vector<Fd> let_go();
   // --- steps, loop.cc

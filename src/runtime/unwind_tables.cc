@@ -155,21 +155,23 @@ uint32_t UnwindTables::place(const std::vector<Entry>& entries) {
   return first;
 }
 
-bool UnwindTables::add(const UnwoundProcess& process) {
-  std::vector<Entry> entries = entries_of(process.pid);
+bool UnwindTables::add(pid_t pid, std::optional<ProcessLayout> layout) {
+  // Before the mappings: if it calls exec in between, the program sees that the list is not its.
+  if (!layout) layout = ProcessFiles(pid).layout();
+  std::vector<Entry> entries = entries_of(pid);
   if (entries.empty()) return false;
-  auto known = known_.find(process.pid);
+  auto known = known_.find(pid);
   if (known == known_.end() || known->second.entries != entries) {
     uint32_t first = place(entries);
-    known = known_.insert_or_assign(process.pid, Known{first, std::move(entries)}).first;
+    known = known_.insert_or_assign(pid, Known{first, std::move(entries)}).first;
   }
   std::byte value[kUnwindProcessSize] = {};
   store<uint32_t>(value, 0, known->second.first);
   store<uint32_t>(value, kUnwindMappingCount, static_cast<uint32_t>(known->second.entries.size()));
-  store<uint64_t>(value, kUnwindStarted, process.started);
-  store<uint32_t>(value, kUnwindExecId, process.exec_id);
+  store<uint64_t>(value, kUnwindStackStart, layout->stack_start);
+  store<uint64_t>(value, kUnwindCodeEnd, layout->code_end);
   store<uint64_t>(value, kUnwindAskedAt, clock_ns(CLOCK_MONOTONIC));
-  uint32_t key = static_cast<uint32_t>(process.pid);
+  uint32_t key = static_cast<uint32_t>(pid);
   return ::bpf_map_update_elem(processes_fd_, &key, value, BPF_ANY) == 0;
 }
 

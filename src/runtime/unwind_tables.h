@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 #include <map>
-#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,20 +20,14 @@
 
 namespace flowtap {
 
-// Which process, as the program that asks knows it. Zeros: as long as it lives.
-struct UnwoundProcess {
-  pid_t pid = 0;
-  uint32_t exec_id = 0;
-  uint64_t started = 0;
-};
-
 class UnwindTables {
  public:
   // The image's maps, which live longer.
   static Result<UnwindTables> open(const Image& image, std::span<const Fd> maps);
 
   // Notes what the process has mapped now. False when it has gone, or nothing mapped has a table.
-  bool add(const UnwoundProcess& process);
+  // `layout` is what the program knows it by; without one, what it has now.
+  bool add(pid_t pid, std::optional<ProcessLayout> layout = std::nullopt);
 
   uint64_t rows() const { return rows_; }
   bool is_full() const { return is_full_; }  // tables were left out for lack of room

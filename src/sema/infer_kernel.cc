@@ -50,10 +50,13 @@ void Inferrer::check_unwinding(const Expr& expr) {
   else if (program_.config.unstable_dw_ustack == Unstable::Warn)
     warning(expr.span, "dw_ustack() may still change")
         .with_hint("config = { unstable_dw_ustack = enable } silences this");
-  Type task = types_.find_type("struct task_struct");
-  bool has_fields = bool(task);
-  for (const char* name : {"group_leader", "start_boottime", "self_exec_id"})
-    has_fields = has_fields && find_field(types_.complete(task), name);
+  auto has_field = [&](const char* type_name, const char* name) {
+    Type type = types_.find_type(type_name);
+    return type && find_field(types_.complete(type), name);
+  };
+  bool has_fields = has_field("struct task_struct", "mm") &&
+                    has_field("struct mm_struct", "start_stack") &&
+                    has_field("struct mm_struct", "end_code");
   if (!target_.has(Feature::Btf) || !has_fields)
     error(expr.span, "dw_ustack() needs a kernel with BTF (/sys/kernel/btf/vmlinux)")
         .with_hint("ustack() works without, for programs with frame pointers");

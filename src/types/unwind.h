@@ -54,11 +54,12 @@ inline constexpr uint32_t kUnwindMappingSteps = 10;  // of a search among those 
 inline constexpr uint32_t kMostUnwindMappings = 1 << kUnwindMappingSteps;
 
 // --- processes: a hash by process id
-//   | u32 first mapping | u32 mappings | u64 started | u32 exec id | u32 0 | u64 asked at |
-// A process is known by its start and by how often it has become another program; a start of 0
-// says that flowtap has not been told yet. No mappings: asked for and not yet there.
+//   | u32 first mapping | u32 mappings | u64 start of the stack | u64 end of the code | u64 asked
+//   at |
+// By the two addresses, which are others after exec, it is seen that the list is of this program.
+// No mappings: asked for and not yet there.
 inline constexpr uint32_t kUnwindProcessSize = 32;
-inline constexpr int32_t kUnwindMappingCount = 4, kUnwindStarted = 8, kUnwindExecId = 16,
+inline constexpr int32_t kUnwindMappingCount = 4, kUnwindStackStart = 8, kUnwindCodeEnd = 16,
                          kUnwindAskedAt = 24;
 inline constexpr uint32_t kUnwindProcesses = 4096;
 
