@@ -211,9 +211,10 @@ def part_lockdown(results):
 def part_processes(results):
     import processes
     import same_answers
+    import unwinding
     build("build", "Release")
     build_programs()
-    for module in (processes, same_answers):
+    for module in (processes, same_answers, unwinding):
         functions.run(module, ROOT, results)
 
 

@@ -24,7 +24,8 @@ enum class MapType : uint8_t {
   Array,
   PercpuArray,
   Ringbuf,
-  TaskStorage,  // a value per thread, freed with it
+  TaskStorage,    // a value per thread, freed with it
+  ArrayOfArrays,  // each of one value, made and put in at run time; value_size is that of these
 };
 
 struct MapDef {
@@ -36,8 +37,9 @@ struct MapDef {
   bool no_prealloc = false;
   // Not 0: every CPU has a lane of so many bytes within a value of a plain map.
   uint32_t lane = 0;
-  int whole_keys = -1;  // index into maps: where the keys are that this one has as numbers only
-  std::string initial;  // array maps: bytes of the first value; empty for zeros
+  int whole_keys = -1;     // index into maps: where the keys are that this one has as numbers only
+  bool is_mapped = false;  // into flowtap's memory, which writes values there
+  std::string initial;     // array maps: bytes of the first value; empty for zeros
 
   bool is_script_map = false;
   Type key;    // script maps: what the key bytes are; null for a scalar map
@@ -83,6 +85,7 @@ enum class EventKind : uint8_t {
   Row,         // of a table; args are its values
   PrintTable,  // args[0] is how many rows, when present
   Process,     // args[0] is a process whose symbols will be asked for: look at it while it lives
+  Unwind,      // args: process, start of its stack, end of its code; its unwind tables are wanted
 };
 
 struct Event {
@@ -109,6 +112,8 @@ enum class SiteKind : uint8_t {
   LoopLimit,
   StringCut,
   StackLost,
+  TablesMissing,  // frame pointers were followed since unwind tables were not there yet
+  StackCut,       // at code of which no table tells the caller
 };
 inline constexpr uint32_t kSiteSize = 16;
 
@@ -208,6 +213,11 @@ struct Program {
   bool is_gated = false;  // does nothing once the word in Image::gate is set
 };
 
+// Indices into Image::maps; types/unwind.h says what is in them.
+struct UnwindMaps {
+  int processes = -1, mappings = -1, banks = -1;
+};
+
 struct Image {
   std::vector<MapDef> maps;
   std::vector<Program> programs;
@@ -220,6 +230,7 @@ struct Image {
   std::vector<size_t> dumps;
   int site_map = -1;  // index into maps
   int gate = -1;      // likewise; -1: no program is gated
+  std::optional<UnwindMaps> unwind;
 };
 
 }  // namespace flowtap

@@ -50,6 +50,8 @@ static constexpr Builtin kBuiltins[] = {
     {Fn::Usermode, "usermode", 0, 0, kValue, "usermode", "1 when the CPU was in user mode"},
     {Fn::Kstack, "kstack", 0, 2, kValue, "kstack([mode][, limit])", "kernel stack"},
     {Fn::Ustack, "ustack", 0, 2, kValue, "ustack([mode][, limit])", "user stack"},
+    {Fn::DwUstack, "dw_ustack", 0, 2, kValue, "dw_ustack([mode][, limit])",
+     "user stack of programs without frame pointers"},
     {Fn::Config, "config", 0, 0, kValue, "config.name", "settings in force"},
 
     {Fn::Str, "str", 1, 2, 0, "str(pointer[, length])", "the string at an address"},

@@ -42,6 +42,7 @@ enum class Fn : uint8_t {
   Usermode,
   Kstack,
   Ustack,
+  DwUstack,
   Config,
   // strings and memory
   Str,

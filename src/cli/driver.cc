@@ -427,6 +427,7 @@ class Driver {
   RunOptions run_options(const Compiled& compiled, Child* child) const {
     RunOptions run;
     run.pid = options_.pid;
+    run.unwind_pids.assign(options_.dwarf_pids.begin(), options_.dwarf_pids.end());
     run.child = child;
     run.load.license = compiled.config.license;
     run.load.log_size = compiled.config.log_size;

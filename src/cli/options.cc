@@ -23,6 +23,7 @@ enum LongOnly {
   kStats,
   kProbeFilter,
   kMaxKeys,
+  kDwarfPid,
   kPlan,
   kNoFeature,
   kTest,
@@ -51,6 +52,7 @@ const option kLong[] = {{"list", no_argument, nullptr, 'l'},
                         {"stats", no_argument, nullptr, kStats},
                         {"probe-filter", required_argument, nullptr, kProbeFilter},
                         {"max-keys", required_argument, nullptr, kMaxKeys},
+                        {"dwarf-pid", required_argument, nullptr, kDwarfPid},
                         {"plan", required_argument, nullptr, kPlan},
                         {"test", no_argument, nullptr, kTest},
                         {"bench", no_argument, nullptr, kBench},
@@ -105,11 +107,24 @@ Status set_format(Options& options, const std::string& text) {
   return Done{};
 }
 
-Status set_pid(Options& options, const std::string& text) {
+Result<int> parse_pid(const char* option, const std::string& text) {
   std::optional<int64_t> pid = parse_number(text);
   if (!pid || *pid < 1 || *pid > 0x400000)
-    return Error{fmt::format("-p takes a process id, found '{}'", text)};
-  options.pid = static_cast<int>(*pid);
+    return Error{fmt::format("{} takes a process id, found '{}'", option, text)};
+  return static_cast<int>(*pid);
+}
+
+Status set_pid(Options& options, const std::string& text) {
+  Result<int> pid = parse_pid("-p", text);
+  if (!pid) return pid.error();
+  options.pid = *pid;
+  return Done{};
+}
+
+Status add_dwarf_pid(Options& options, const std::string& text) {
+  Result<int> pid = parse_pid("--dwarf-pid", text);
+  if (!pid) return pid.error();
+  options.dwarf_pids.push_back(*pid);
   return Done{};
 }
 
@@ -175,6 +190,7 @@ Status apply(Options& options, int letter, const std::string& value) {
     case kNoWarnings: options.no_warnings = true; break;
     case kStats: options.shows_stats = true; break;
     case kProbeFilter: return set_probe_filter(options, value);
+    case kDwarfPid: return add_dwarf_pid(options, value);
     case kMaxKeys: return set_max_keys(options, value);
     case kPlan: options.plan = value; break;
     case kNoFeature: return set_no_feature(options, value);
@@ -288,6 +304,8 @@ usage: flowtap [options] SCRIPT [parameters] [-- --option=value ...]
   --stats              runs and nanoseconds of every probe at the end
   --unsafe             allow functions that change the system: system(), signal()...
   --probe-filter REGEX attach only to places whose name matches
+  --dwarf-pid PID      read the unwind tables of a process for dw_ustack before tracing; may be given
+                       again
   --max-keys N         room for so many keys in every map, whatever the script says
   --plan NAME          use this plan of the script, whatever the others could do
   --test, --bench      run the script's test or bench probes, and nothing else

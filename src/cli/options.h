@@ -39,8 +39,9 @@ struct Options {
       named;           // after "--": --name[=value]
   std::string search;  // -l PATTERN, --docs SUBJECT, the text to say
   std::optional<int> pid;
-  int64_t interval = 0;  // seconds between reports; 0: as the script says
-  int64_t duration = 0;  // seconds; 0: until something else ends it
+  std::vector<int> dwarf_pids;  // --dwarf-pid
+  int64_t interval = 0;         // seconds between reports; 0: as the script says
+  int64_t duration = 0;         // seconds; 0: until something else ends it
   bool has_times = false;
   std::string plot_file;         // empty: none
   std::optional<PlotSpec> plot;  // what the tool says it can draw

@@ -29,6 +29,7 @@ bpf_map_type kernel_type(MapType type) {
     case MapType::PercpuArray: return BPF_MAP_TYPE_PERCPU_ARRAY;
     case MapType::Ringbuf: return BPF_MAP_TYPE_RINGBUF;
     case MapType::TaskStorage: return BPF_MAP_TYPE_TASK_STORAGE;
+    case MapType::ArrayOfArrays: return BPF_MAP_TYPE_ARRAY_OF_MAPS;
   }
   UNREACHABLE("a map type without a number");
 }
@@ -91,7 +92,17 @@ Result<Fd> create_map(const MapDef& map) {
   attr.max_entries = map.max_entries;
   kernel_name(map.name).copy(attr.map_name, kNameLength);
   if (map.no_prealloc) attr.map_flags = BPF_F_NO_PREALLOC;
+  if (map.is_mapped) attr.map_flags |= BPF_F_MMAPABLE;
   StorageTypes types;
+  Fd example;  // of the arrays that will be put in
+  if (map.type == MapType::ArrayOfArrays) {
+    Result<Fd> made = create_inner_array(map);
+    if (!made) return made.error();
+    example = std::move(*made);
+    attr.inner_map_fd = static_cast<uint32_t>(example.get());
+    attr.map_flags = 0;
+    attr.value_size = 4;
+  }
   if (map.type == MapType::TaskStorage) {
     Result<StorageTypes> made = storage_types(map);
     if (!made) return made.error();
@@ -116,6 +127,15 @@ std::string kernel_name(std::string_view name) {
   for (char c : name.substr(0, kNameLength))
     out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   return out;
+}
+
+Result<Fd> create_inner_array(const MapDef& map) {
+  LIBBPF_OPTS(bpf_map_create_opts, opts);
+  if (map.is_mapped) opts.map_flags = BPF_F_MMAPABLE;
+  Fd fd(::bpf_map_create(BPF_MAP_TYPE_ARRAY, kernel_name(map.name).c_str(), 4, map.value_size, 1,
+                         &opts));
+  if (!fd.valid()) return map_error(map, "create");
+  return fd;
 }
 
 Result<std::vector<Fd>> create_maps(const Image& image) {

@@ -24,27 +24,6 @@ namespace flowtap {
 
 static constexpr uint32_t kRecordsAtOnce = 16384;
 
-Result<Mapping> Mapping::open(int fd, size_t size, int protection, size_t offset) {
-  void* data = ::mmap(nullptr, size, protection, MAP_SHARED, fd, static_cast<off_t>(offset));
-  if (data == MAP_FAILED) return errno_error("cannot map the ring buffer");
-  Mapping mapping;
-  mapping.data_ = static_cast<std::byte*>(data);
-  mapping.size_ = size;
-  return mapping;
-}
-
-Mapping::Mapping(Mapping&& other) noexcept { *this = std::move(other); }
-
-Mapping& Mapping::operator=(Mapping&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
-  return *this;
-}
-
-Mapping::~Mapping() {
-  if (data_) ::munmap(data_, size_);
-}
-
 Result<RingBuffer> RingBuffer::open(int map_fd, Take take) {
   bpf_map_info info = {};
   uint32_t info_size = sizeof(info);
@@ -53,9 +32,10 @@ Result<RingBuffer> RingBuffer::open(int map_fd, Take take) {
   if (info.type != BPF_MAP_TYPE_RINGBUF) return Error{"this is no ring buffer", EINVAL};
 
   size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-  Result<Mapping> consumer = Mapping::open(map_fd, page, PROT_READ | PROT_WRITE, 0);
+  Result<MappedMemory> consumer = MappedMemory::open(map_fd, page, PROT_READ | PROT_WRITE, 0);
   if (!consumer) return consumer.error();
-  Result<Mapping> producer = Mapping::open(map_fd, page + info.max_entries, PROT_READ, page);
+  Result<MappedMemory> producer =
+      MappedMemory::open(map_fd, page + info.max_entries, PROT_READ, page);
   if (!producer) return producer.error();
 
   RingBuffer ring;

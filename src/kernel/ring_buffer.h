@@ -7,24 +7,9 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "kernel/mapped_memory.h"
 
 namespace flowtap {
-
-// Pages of a file or map that are in memory for as long as this lives.
-class Mapping {
- public:
-  Mapping() = default;
-  static Result<Mapping> open(int fd, size_t size, int protection, size_t offset);
-  Mapping(Mapping&& other) noexcept;
-  Mapping& operator=(Mapping&& other) noexcept;
-  ~Mapping();
-
-  std::byte* data() const { return data_; }
-
- private:
-  std::byte* data_ = nullptr;
-  size_t size_ = 0;
-};
 
 class RingBuffer {
  public:
@@ -51,9 +36,9 @@ class RingBuffer {
   Take take_;
   uint32_t taken_ = 0;
   bool is_paused_ = false;
-  uint64_t mask_ = 0;  // the buffer's size less one
-  Mapping consumer_;   // how far we have read: one page, ours to write
-  Mapping producer_;   // how far programs have written: one page, and the buffer after it
+  uint64_t mask_ = 0;      // the buffer's size less one
+  MappedMemory consumer_;  // how far we have read: one page, ours to write
+  MappedMemory producer_;  // how far programs have written: one page, and the buffer after it
   std::vector<std::byte> joined_;
 };
 

@@ -135,6 +135,7 @@ bool Lowering::lower_builtin_into(const Expr& expr, const Builtin& builtin,
     case Fn::Buf: lower_buf(expr, args, to, type); return true;
     case Fn::Kstack:
     case Fn::Ustack: lower_stack(expr, to); return true;
+    case Fn::DwUstack: lower_unwound_stack(expr, to); return true;
     case Fn::Ntop: lower_ntop(args, to); return true;
     case Fn::Macaddr: lower_macaddr(*args[0], to); return true;
     case Fn::StrConcat: lower_str_concat(args, to, type); return true;

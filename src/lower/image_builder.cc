@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "lower/per_thread.h"
+#include "types/unwind.h"
 
 namespace flowtap {
 
@@ -144,6 +145,29 @@ int ImageBuilder::gate() {
     image_.gate = add_map(
         {.name = "gate", .type = MapType::Array, .key_size = 4, .value_size = 8, .max_entries = 1});
   return image_.gate;
+}
+
+const UnwindMaps& ImageBuilder::unwind() {
+  if (image_.unwind) return *image_.unwind;
+  UnwindMaps& maps = image_.unwind.emplace();
+  maps.processes = add_map({.name = "processes",
+                            .type = MapType::LruHash,
+                            .key_size = 4,
+                            .value_size = kUnwindProcessSize,
+                            .max_entries = kUnwindProcesses});
+  maps.mappings = add_map({.name = "mappings",
+                           .type = MapType::Array,
+                           .key_size = 4,
+                           .value_size = kUnwindMappings * kUnwindMappingSize,
+                           .max_entries = 1,
+                           .is_mapped = true});
+  maps.banks = add_map({.name = "unwind_rows",
+                        .type = MapType::ArrayOfArrays,
+                        .key_size = 4,
+                        .value_size = kUnwindBankRows * kUnwindRowSize,
+                        .max_entries = kUnwindBanks,
+                        .is_mapped = true});
+  return maps;
 }
 
 int ImageBuilder::seen_processes() {

@@ -28,8 +28,9 @@ class ImageBuilder {
   // A map of our own, made when first asked for.
   int zeros(uint32_t size);  // array of zero bytes, at least `size` of them
   int scratch(const std::string& program);
-  int seen_processes();  // processes that user space was told to look at
-  int gate();            // one word, zero until the script is over
+  int seen_processes();        // processes that user space was told to look at
+  int gate();                  // one word, zero until the script is over
+  const UnwindMaps& unwind();  // what dw_ustack searches
   int constant_table(const std::string& name, const std::string& bytes);
 
   int add_event(Event event);

@@ -243,6 +243,21 @@ class Lowering {
   bool can_build_in_place(const Expr& expr) const;
   void note_process(Operand pid);
 
+  // --- stacks without frame pointers (unwind.cc) ---
+  struct UserRegisters {
+    Reg ip, sp, bp;
+  };
+  void lower_unwound_stack(const Expr& expr, Address to);
+  UserRegisters user_registers(int32_t nothing);
+  struct Layout {
+    Reg stack_start, code_end;
+  };
+  Layout layout_of_process(int32_t nothing);
+  Reg find_unwind_tables(Operand pid, const Layout& layout, int32_t missing);
+  void wait_before_asking(Reg entry, int32_t too_early);
+  void ask_for_tables(Operand pid, const Layout& layout);
+  int32_t unwind_callback(const Expr& expr, Address state, Address frames, uint32_t limit);
+
   // --- builtins (builtins.cc, context.cc) ---
   Value lower_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
                       std::string_view name);

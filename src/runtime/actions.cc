@@ -90,6 +90,12 @@ void Actions::run(const Event& event, Bytes record) {
     case EventKind::Process:
       in_.values.symbolizer.remember(load<uint32_t>(record, event.args.at(0).offset));
       break;
+    case EventKind::Unwind:
+      if (in_.unwind)
+        in_.unwind(load<pid_t>(record, event.args.at(0).offset),
+                   {.stack_start = load<uint64_t>(record, event.args.at(1).offset),
+                    .code_end = load<uint64_t>(record, event.args.at(2).offset)});
+      break;
     case EventKind::SkbOutput: capture(event, record); break;
   }
 }

@@ -1,6 +1,8 @@
 #pragma once
 // Actions: what records ask user space to do, from printf to exit.
 
+#include <sys/types.h>
+
 #include <functional>
 #include <optional>
 #include <span>
@@ -11,6 +13,7 @@
 #include "runtime/capture_files.h"
 #include "runtime/held_rows.h"
 #include "source/source.h"
+#include "symbols/process_maps.h"
 
 namespace flowtap {
 
@@ -22,7 +25,9 @@ struct ActionInput {
   ValueContext values;
   uint64_t max_cat_bytes = 10240;
   std::function<void(uint64_t address)> unwatch;  // may be empty
-  bool warns = true;                              // false: warnf() is silent
+  // Somebody wants the unwind tables of a process. May be empty.
+  std::function<void(pid_t pid, ProcessLayout layout)> unwind;
+  bool warns = true;  // false: warnf() is silent
 };
 
 class Actions {

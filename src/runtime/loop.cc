@@ -185,7 +185,7 @@ bool Session::State::may_rest() const {
   if (!ring) return false;
   const std::vector<Event>& events = parts.image.events;
   bool is_in_haste = std::any_of(events.begin(), events.end(), [](const Event& event) {
-    return event.kind == EventKind::Process;
+    return event.kind == EventKind::Process || event.kind == EventKind::Unwind;
   });
   size_t map = static_cast<size_t>(parts.image.ringbuf);
   return !is_in_haste && parts.image.maps[map].max_entries >= kRoomToRest;
@@ -267,6 +267,10 @@ Status Session::State::finish() {
   losses->report_all();
   if (options.warns) traced_files.report(parts.sources, parts.writer);
   ScriptPlace at(parts.sources, Span{});
+  if (options.warns && unwind && unwind->is_full())
+    parts.writer.runtime_error(
+        at.place(), fmt::format("unwind tables are full with {} rows: some files were left out",
+                                unwind->rows()));
   if (actions->bad_records() > 0)
     parts.writer.runtime_error(
         at.place(), fmt::format("{} records could not be understood", actions->bad_records()));

@@ -61,6 +61,14 @@ std::string site_message(const Site& site, SiteCount count) {
     case SiteKind::StringCut: return fmt::format("a string was cut, {}", often);
     case SiteKind::StackLost:
       return fmt::format("a stack could not be taken, {}: {}", often, reason(count.last_code));
+    case SiteKind::TablesMissing:
+      return fmt::format(
+          "a stack was taken by frame pointers, {}: the unwind tables of the process were not "
+          "there "
+          "yet",
+          often);
+    case SiteKind::StackCut:
+      return fmt::format("a stack ends early, {}: no unwind table tells the caller", often);
   }
   return {};
 }

@@ -41,6 +41,13 @@ TEST(SiteMessage, every_kind_has_one) {
        "map '@x' did not have the key, 2 times; 0 was taken"},
       {{.kind = SiteKind::LoopLimit}, {1, 0}, "a loop was stopped at its limit, once"},
       {{.kind = SiteKind::StringCut}, {4, 0}, "a string was cut, 4 times"},
+      {{.kind = SiteKind::TablesMissing},
+       {.count = 3},
+       "a stack was taken by frame pointers, 3 times: the unwind tables of the process were not "
+       "there yet"},
+      {{.kind = SiteKind::StackCut},
+       {.count = 1},
+       "a stack ends early, once: no unwind table tells the caller"},
       {{.kind = SiteKind::StackLost},
        {1, -EEXIST},
        "a stack could not be taken, once: File exists"},

@@ -26,6 +26,7 @@
 #include "builtins/probes.h"
 #include "kernel/detach.h"
 #include "kernel/run_program.h"
+#include "runtime/entry_stop.h"
 #include "runtime/session_state.h"
 
 namespace flowtap {
@@ -99,6 +100,9 @@ Status Session::State::open(std::optional<Refusal>* refusal) {
   Result<LoadedImage> result = flowtap::load(parts.image, options.load, refusal);
   if (!result) return result.error();
   loaded = std::move(*result);
+  if (parts.image.unwind) {
+    if (Status opened = open_unwind_tables(); !opened) return opened.error();
+  }
   actions.emplace(ActionInput{.image = parts.image,
                               .sources = parts.sources,
                               .maps = loaded.maps,
@@ -106,6 +110,10 @@ Status Session::State::open(std::optional<Refusal>* refusal) {
                               .values = parts.values,
                               .max_cat_bytes = options.max_cat_bytes,
                               .unwatch = [this](uint64_t address) { unwatch(address); },
+                              .unwind =
+                                  [this](pid_t pid, ProcessLayout layout) {
+                                    if (unwind) unwind->add(pid, layout);
+                                  },
                               .warns = options.warns});
   losses.emplace(Losses::Input{parts.image, parts.sources, loaded, parts.writer, options.warns});
   if (parts.image.ringbuf >= 0) {
@@ -119,6 +127,20 @@ Status Session::State::open(std::optional<Refusal>* refusal) {
     if (!enabled) return enabled.error();
     stats = std::move(*enabled);
   }
+  return Done{};
+}
+
+Status Session::State::open_unwind_tables() {
+  Result<UnwindTables> opened = UnwindTables::open(parts.image, loaded.maps);
+  if (!opened) return opened.error();
+  unwind.emplace(std::move(*opened));
+  std::vector<pid_t> pids = options.unwind_pids;
+  if (options.pid) pids.push_back(*options.pid);
+  for (pid_t pid : pids)
+    if (!unwind->add(pid))
+      return Error{fmt::format("there are no unwind tables for process {}", pid), 0,
+                   "it has ended, belongs to the kernel, or is not for x86_64"};
+  say(fmt::format("unwind tables of {} processes have {} rows", pids.size(), unwind->rows()));
   return Done{};
 }
 
@@ -217,9 +239,22 @@ uint64_t Session::State::count_probes() const {
   return count;
 }
 
+// The command is held where its libraries are mapped and it has not run yet. If that is refused its
+// tables come when it is first met, as those of others do.
+Status Session::State::resume_with_tables() {
+  Result<EntryStop> stop = EntryStop::watch(options.child->pid());
+  if (!stop) say(stop.error().message());
+  Status resumed = options.child->resume();
+  if (resumed && stop && stop->wait()) {
+    unwind->add(options.child->pid());
+    if (options.look_at_process) options.look_at_process(options.child->pid());
+  }
+  return resumed;
+}
+
 Status Session::State::start() {
   if (options.child && !options.dry_run && !is_over) {
-    Status resumed = options.child->resume();
+    Status resumed = unwind ? resume_with_tables() : options.child->resume();
     if (!resumed) return resumed.error();
   }
   if (!options.quiet) parts.writer.attached_probes(count_probes());

@@ -27,8 +27,9 @@
 namespace flowtap {
 
 struct RunOptions {
-  std::optional<pid_t> pid;  // -p
-  Child* child = nullptr;    // -c, started and waiting
+  std::optional<pid_t> pid;        // -p
+  std::vector<pid_t> unwind_pids;  // --dwarf-pid
+  Child* child = nullptr;          // -c, started and waiting
   LoadOptions load;
   uint64_t max_cat_bytes = 10240;
   bool print_maps_on_exit = true;

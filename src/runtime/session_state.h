@@ -10,6 +10,7 @@
 #include "runtime/session.h"
 #include "runtime/signals.h"
 #include "runtime/traced_files.h"
+#include "runtime/unwind_tables.h"
 
 namespace flowtap {
 
@@ -20,11 +21,13 @@ struct Session::State {
 
   // --- steps, session.cc
   Status open(std::optional<Refusal>* refusal);
+  Status open_unwind_tables();
   Status run_all(ProbeKind kind, std::string_view target = {});
   bool may_end_in_begin() const;
   Status attach_all();
   Status attach_program(size_t program, bool is_reversed);
   Status attach_points(size_t program, std::span<const AttachPoint* const> points);
+  Status resume_with_tables();
   Status start();
   std::vector<Fd> let_go();
   // --- steps, loop.cc
@@ -66,6 +69,7 @@ struct Session::State {
   LoadedImage loaded;
   std::vector<Attached> attached;
   TracedFiles traced_files;
+  std::optional<UnwindTables> unwind;
   std::optional<Actions> actions;
   std::optional<Losses> losses;
   std::optional<RingBuffer> ring;

@@ -119,6 +119,7 @@ class Inferrer {
                     std::string_view name);
   Type config_type();
   Type task_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
+  void check_unwinding(const Expr& expr);
   Type stack_call_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
   Type string_call_type(const Expr& expr, const std::vector<ExprPtr>& args);
   Type buffer_call_type(const Expr& expr, const std::vector<ExprPtr>& args);

@@ -47,7 +47,8 @@ void Inferrer::infer_type_info(const Expr& expr, const Call& node, ExprInfo& res
 
 // Builtins some of whose arguments are words of their own: nsecs(monotonic), kstack(perf, 3).
 static bool takes_words(Fn id) {
-  return id == Fn::Pid || id == Fn::Tid || id == Fn::Nsecs || id == Fn::Kstack || id == Fn::Ustack;
+  return id == Fn::Pid || id == Fn::Tid || id == Fn::Nsecs || id == Fn::Kstack ||
+         id == Fn::Ustack || id == Fn::DwUstack;
 }
 
 // Room for the longest error text, signal or system call name.
@@ -184,6 +185,7 @@ Type Inferrer::builtin_type(const Expr& expr, const Builtin& builtin,
     case Fn::Register: return context_type(expr, builtin, args, name);
     case Fn::Kstack:
     case Fn::Ustack: return stack_call_type(expr, builtin, args);
+    case Fn::DwUstack: check_unwinding(expr); return stack_call_type(expr, builtin, args);
     case Fn::Count:
     case Fn::Sum:
     case Fn::Min:
@@ -316,6 +318,10 @@ Type Inferrer::stack_call_type(const Expr& expr, const Builtin& builtin,
   }
   if (mode == StackMode::BuildId && kind == Kind::KStack) {
     if (!args.empty()) error(expr.span, "build ids exist for user stacks only");
+    mode = StackMode::Bpftrace;
+  }
+  if (mode == StackMode::BuildId && builtin.id == Fn::DwUstack) {
+    error(expr.span, "dw_ustack() does not know build ids").with_hint("ustack(build_id) does");
     mode = StackMode::Bpftrace;
   }
   if (limit < 0 || limit > 1024) {

@@ -41,6 +41,30 @@ Type Inferrer::comm_of_pid_type(const Expr& arg) {
   return string_type(16);
 }
 
+// Programs read the registers that a process had in user mode, and by what it is known, from its
+// task; both are memory of the kernel's.
+void Inferrer::check_unwinding(const Expr& expr) {
+  if (program_.config.unstable_dw_ustack == Unstable::Error)
+    error(expr.span, "dw_ustack() is switched off")
+        .with_hint("set unstable_dw_ustack = enable in the config block");
+  else if (program_.config.unstable_dw_ustack == Unstable::Warn)
+    warning(expr.span, "dw_ustack() may still change")
+        .with_hint("config = { unstable_dw_ustack = enable } silences this");
+  auto has_field = [&](const char* type_name, const char* name) {
+    Type type = types_.find_type(type_name);
+    return type && find_field(types_.complete(type), name);
+  };
+  bool has_fields = has_field("struct task_struct", "mm") &&
+                    has_field("struct mm_struct", "start_stack") &&
+                    has_field("struct mm_struct", "end_code");
+  if (!target_.has(Feature::Btf) || !has_fields)
+    error(expr.span, "dw_ustack() needs a kernel with BTF (/sys/kernel/btf/vmlinux)")
+        .with_hint("ustack() works without, for programs with frame pointers");
+  else if (!target_.has(Feature::KernelReads))
+    error(expr.span, "dw_ustack() has to read kernel memory, which lockdown forbids here")
+        .with_hint("ustack() works, for programs with frame pointers");
+}
+
 // container_of(pointer, type, member.of.it)
 Type Inferrer::container_type(const std::vector<ExprPtr>& args) {
   if (!is(info(*args[0]).type, Kind::Pointer) && !expect_integer(*args[0], "container_of"))

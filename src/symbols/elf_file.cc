@@ -140,6 +140,19 @@ std::optional<ElfSection> ElfFile::section(std::string_view name) const {
   return std::nullopt;
 }
 
+Bytes ElfFile::section_bytes(std::string_view name) const {
+  Elf_Scn* section = nullptr;
+  while ((section = elf_nextscn(elf_.get(), section))) {
+    GElf_Shdr header;
+    if (!gelf_getshdr(section, &header) || section_name(elf_.get(), header) != name) continue;
+    // A debug file keeps the header of what it does not hold.
+    Elf_Data* data = header.sh_type == SHT_NOBITS ? nullptr : elf_rawdata(section, nullptr);
+    if (!data || !data->d_buf) return {};
+    return std::as_bytes(std::span(static_cast<const char*>(data->d_buf), data->d_size));
+  }
+  return {};
+}
+
 Status ElfFile::visit_notes(std::string_view wanted,
                             const std::function<void(const ElfNote&)>& visit) const {
   Elf_Scn* section = nullptr;

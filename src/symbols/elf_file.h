@@ -69,6 +69,8 @@ class ElfFile {
   std::optional<uint64_t> code_offset(uint64_t address) const;
   std::optional<uint64_t> address_of(uint64_t file_offset) const;
   std::optional<ElfSection> section(std::string_view name) const;
+  // Its bytes, as long as the ElfFile lives; empty when there is no such section or it has none.
+  Bytes section_bytes(std::string_view name) const;
 
   // Functions and variables that this file defines: .symtab first, then .dynsym, so that most
   // are seen twice. Names live until the visitor returns.

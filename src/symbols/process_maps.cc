@@ -77,6 +77,25 @@ std::vector<Mapping> ProcessFiles::executable_mappings() const {
   return text ? parse_maps(*text) : std::vector<Mapping>();
 }
 
+// "4711 (name) S 1 ...": fields are counted from 1, and the name may hold anything.
+ProcessLayout parse_layout(std::string_view stat) {
+  constexpr size_t kState = 3, kCodeEnd = 27, kStackStart = 28;
+  size_t name_end = stat.rfind(')');
+  if (name_end == stat.npos) return {};
+  std::string_view rest = trim(stat.substr(name_end + 1));
+  ProcessLayout layout;
+  for (size_t field = kState; field <= kStackStart; field++) {
+    std::optional<uint64_t> value = number_of(take_word(rest), 10);
+    if (field == kCodeEnd) layout.code_end = value.value_or(0);
+    if (field == kStackStart) layout.stack_start = value.value_or(0);
+  }
+  return layout;
+}
+
+ProcessLayout ProcessFiles::layout() const {
+  return parse_layout(read_file(directory_ + "/stat").value_or(""));
+}
+
 static bool is_same_file(const std::string& a, const std::string& b) {
   struct stat first, second;
   return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&

@@ -26,6 +26,17 @@ struct Mapping {
 // The executable lines of a /proc/PID/maps text, in their order: by address.
 std::vector<Mapping> parse_maps(std::string_view text);
 
+// Addresses that the kernel chooses when a process calls exec. Zeros when it has gone, or we may
+// not know.
+struct ProcessLayout {
+  uint64_t stack_start = 0;
+  uint64_t code_end = 0;
+  bool operator==(const ProcessLayout&) const = default;
+};
+
+// From a /proc/PID/stat text.
+ProcessLayout parse_layout(std::string_view stat);
+
 // A process seen through /proc, or through a directory like it in tests.
 class ProcessFiles {
  public:
@@ -34,6 +45,7 @@ class ProcessFiles {
 
   // Empty when the process has gone.
   std::vector<Mapping> executable_mappings() const;
+  ProcessLayout layout() const;
   // A path of the process as we must open it: "/proc/12/root/usr/bin/ls".
   std::string path_from_here(const std::string& path) const { return directory_ + "/root" + path; }
   // The same file system as ours: paths need no translation.

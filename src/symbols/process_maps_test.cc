@@ -102,5 +102,17 @@ TEST(ProcessFiles, knows_where_to_open_a_mapped_file) {
   EXPECT_EQ(files.file_of({.inode = 1, .path = "/x"}), directory.path() + "/4711/root/x");
 }
 
+TEST(ProcessMaps, layout_of_a_process) {
+  std::string numbers;
+  for (int field = 4; field <= 52; field++) numbers += " " + std::to_string(field);
+  EXPECT_EQ(parse_layout("12 (a b) S" + numbers), (ProcessLayout{28, 27}));
+  EXPECT_EQ(parse_layout("12 (x) R 1 2) R" + numbers), (ProcessLayout{28, 27}));
+  EXPECT_EQ(parse_layout("12 (a b) S 4 5"), ProcessLayout());
+  EXPECT_EQ(parse_layout(""), ProcessLayout());
+  ProcessLayout own = ProcessFiles(::getpid()).layout();
+  EXPECT_GT(own.stack_start, reinterpret_cast<uint64_t>(&own));  // stacks grow downwards
+  EXPECT_GT(own.code_end, reinterpret_cast<uint64_t>(&parse_layout));
+}
+
 }  // namespace
 }  // namespace flowtap

@@ -10,19 +10,17 @@
 
 #include "symbols/user_symbols.h"
 
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/text.h"
+#include "symbols/vdso.h"
 
 namespace flowtap {
 
 static constexpr size_t kMostProcesses = 1000;
-static constexpr const char* kVdso = "[vdso]";
 
 // --- processes ------------------------------------------------------------------------------
 
@@ -92,22 +90,11 @@ std::shared_ptr<const UserSymbols::Binary> UserSymbols::keep(const ElfFile& file
   return binary;
 }
 
-// The kernel maps the same small library into every process, ours included.
-std::shared_ptr<const UserSymbols::Binary> UserSymbols::vdso() {
-  uint64_t begin = ::getauxval(AT_SYSINFO_EHDR);
-  std::vector<Mapping> own = ProcessFiles(::getpid()).executable_mappings();
-  const Mapping* mapping = mapping_at(own, begin);
-  if (!mapping || mapping->path != kVdso) return nullptr;
-  std::vector<char> image(mapping->end - begin);
-  std::memcpy(image.data(), reinterpret_cast<const void*>(begin), image.size());
-  Result<ElfFile> file = ElfFile::from_memory(std::move(image), kVdso);
-  return file ? keep(*file) : nullptr;
-}
-
 std::shared_ptr<const UserSymbols::Binary> UserSymbols::load_binary(pid_t pid,
                                                                     const Mapping& mapping) {
-  if (mapping.path == kVdso) return vdso();
-  Result<ElfFile> file = ElfFile::open(ProcessFiles(pid, proc_).file_of(mapping));
+  Result<ElfFile> file = mapping.path == kVdso
+                             ? open_vdso()
+                             : ElfFile::open(ProcessFiles(pid, proc_).file_of(mapping));
   return file ? keep(*file) : nullptr;
 }
 

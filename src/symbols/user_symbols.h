@@ -68,7 +68,6 @@ class UserSymbols {
   std::shared_ptr<const Binary> binary_of(pid_t pid, const Mapping& mapping);
   std::shared_ptr<const Binary> load_binary(pid_t pid, const Mapping& mapping);
   std::shared_ptr<const Binary> keep(const ElfFile& file);
-  std::shared_ptr<const Binary> vdso();
 
   std::optional<UserSymbol> find_in_perf_map(pid_t pid, Process& process, uint64_t address);
   void read_perf_map(pid_t pid, PerfMap& map);
