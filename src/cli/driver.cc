@@ -244,7 +244,7 @@ class Driver {
       }
       say_plan(plan, refused);
       show(diagnostics, sources_, options_.no_warnings);
-      put(compiled->dumps);
+      put(compiled->dumps, stderr);
       if (options_.action == Options::Action::List) return list_image(compiled->image);
       RunOptions run = run_options(*compiled, child);
       bool is_last = &plan == &plans.back();
