@@ -327,6 +327,18 @@ def debug_information_may_lie_elsewhere(flowtap):
     return "" if "has no function 'take_node'" in other.stderr else f"another build's file was taken: {other.stdout}{other.stderr}"
 
 
+def probes_that_are_off_are_not_attached(flowtap):
+    """An option that is off costs no events; but a script is not ended by it."""
+    some = 'tracepoint:syscalls:sys_enter_mkdir /getopt("dirs", false)/ { @ = count(); } tracepoint:syscalls:sys_enter_read { @r = count(); } begin /0/ { }'
+    alone = "tracepoint:syscalls:sys_enter_mkdir /1 == 2/ { @ = count(); }"
+    problem = ""
+    for script, arguments, attached in ((some, [], "2 probes"), (some, ["--", "--dirs"], "3 probes"), (alone, [], "1 probe")):
+        done = subprocess.run([flowtap, "--dry-run", "-e", script, *arguments], capture_output=True, text=True)
+        if done.stderr.strip() != f"Attached {attached}":
+            problem += f"  {arguments} {script}: {done.stderr}"
+    return problem
+
+
 class LoadedProgram:
     """tests/programs/packets.bpf.c in the kernel; run() lets it see packets of 64 bytes."""
 

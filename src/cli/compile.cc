@@ -44,13 +44,22 @@ class Compiler {
     return ast;
   }
 
+  std::vector<std::string> plan_names(uint32_t file) {
+    main_file_ = file;
+    Ast ast = parse_file(file, 1);
+    merge_imports(ast);
+    std::vector<std::string> names;
+    for (const Plan& plan : ast.plans) names.push_back(plan.name);
+    return names;
+  }
+
   std::optional<Compiled> run(uint32_t file, const Target& target) {
     main_file_ = file;
     Ast ast = parse_file(file, 1);
     if (diagnostics_.has_errors()) return std::nullopt;
-    keep_plan(ast);
     merge_imports(ast);
     if (diagnostics_.has_errors()) return std::nullopt;
+    keep_plan(ast);
     add_filter(ast);
     if (!options_.added.empty()) merge_file(ast, {}, "command line", options_.added);
 
@@ -162,9 +171,9 @@ class Compiler {
       diagnostics_.error(
           import.span,
           fmt::format("'{}' has a config block, which only the main script may have", name));
-    if (!other.plans.empty())
-      diagnostics_.error(import.span,
-                         fmt::format("'{}' has a plan, which only the main script may have", name));
+    for (Probe& probe : other.probes)
+      if (probe.plan >= 0)
+        probe.plan = plan_number(ast, other.plans[static_cast<size_t>(probe.plan)]);
     auto append = [](auto& to, auto& from) {
       std::move(from.begin(), from.end(), std::back_inserter(to));
     };
@@ -175,6 +184,14 @@ class Compiler {
     append(ast.macros, other.macros);
     append(ast.functions, other.functions);
     append(ast.probes, other.probes);
+  }
+
+  // Plans of one name are one plan; others come behind those that are there.
+  static int plan_number(Ast& ast, const Plan& plan) {
+    auto same = [&](const Plan& other) { return other.name == plan.name; };
+    auto found = std::find_if(ast.plans.begin(), ast.plans.end(), same);
+    if (found == ast.plans.end()) found = ast.plans.insert(found, plan);
+    return static_cast<int>(found - ast.plans.begin());
   }
 
   std::vector<std::string> predefined() const {
@@ -261,12 +278,10 @@ class Compiler {
 
 }  // namespace
 
-std::vector<std::string> plan_names(Sources& sources, uint32_t file) {
+std::vector<std::string> plan_names(Sources& sources, uint32_t file,
+                                    const CompileOptions& options) {
   Diagnostics ignored;  // compile() parses again, and says them
-  std::vector<std::string> names;
-  for (const Plan& plan : parse(sources, file, ignored, parse_options(1)).plans)
-    names.push_back(plan.name);
-  return names;
+  return Compiler(sources, options, ignored).plan_names(file);
 }
 
 std::optional<Compiled> compile(Sources& sources, uint32_t file, const Target& target,

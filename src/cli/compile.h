@@ -38,8 +38,9 @@ struct Compiled {
   bool has_relatives = false;  // a kprobe became fentry, or the reverse: may be compiled without
 };
 
-// The plans of a script, in order of preference. Empty when it has none, or cannot be parsed.
-std::vector<std::string> plan_names(Sources& sources, uint32_t file);
+// The plans of a script and its imports, in order of preference. Empty when there are none, or it
+// cannot be parsed.
+std::vector<std::string> plan_names(Sources& sources, uint32_t file, const CompileOptions& options);
 
 // The script with its imports, macros expanded and all plans kept, but not checked.
 Ast parse_whole(Sources& sources, uint32_t file, const CompileOptions& options,

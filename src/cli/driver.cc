@@ -189,7 +189,7 @@ class Driver {
     }
     LiveTarget target(LiveTargetOptions{.without = unused_features(), .pid = options_.pid});
     CompileOptions how = compile_options(options_, child ? &*child : nullptr, *script);
-    Result<std::vector<std::string>> plans = wanted_plans(file);
+    Result<std::vector<std::string>> plans = wanted_plans(file, how);
     if (!plans.ok()) return report(plans.error(), kExitUsage);
     if (options_.action == Options::Action::Check) return check_plans(file, target, how, *plans);
     return run_plans(file, target, how, *plans, child ? &*child : nullptr);
@@ -209,8 +209,8 @@ class Driver {
   }
 
   // In the order to try them; one without a name for a script that has no plans.
-  Result<std::vector<std::string>> wanted_plans(uint32_t file) {
-    std::vector<std::string> all = plan_names(sources_, file);
+  Result<std::vector<std::string>> wanted_plans(uint32_t file, const CompileOptions& how) {
+    std::vector<std::string> all = plan_names(sources_, file, how);
     if (options_.plan.empty()) return all.empty() ? std::vector<std::string>{""} : all;
     if (std::find(all.begin(), all.end(), options_.plan) != all.end())
       return std::vector<std::string>{options_.plan};
@@ -247,7 +247,7 @@ class Driver {
       }
       say_plan(plan, refused);
       show(diagnostics, sources_, options_.no_warnings);
-      put(compiled->dumps);
+      put(compiled->dumps, stderr);
       if (options_.action == Options::Action::List) return list_image(compiled->image);
       RunOptions run = run_options(*compiled, child);
       bool is_last = &plan == &plans.back();
@@ -308,7 +308,7 @@ class Driver {
     options.lower.start_ns = 0;
     options.lower.tai_offset_ns = 0;
     options.lower.pid_namespace.reset();
-    Result<std::vector<std::string>> plans = wanted_plans(file);
+    Result<std::vector<std::string>> plans = wanted_plans(file, options);
     if (!plans.ok()) return report(plans.error(), kExitUsage);
     for (const std::string& plan : *plans) {
       options.plan = plan;

@@ -312,8 +312,9 @@ bool Expander::is_within_limits(Span use) {
   if (levels_.size() < kMostLevels && ast_.next_id < limit_) return true;
   if (std::exchange(is_stopped_, true)) return false;
   error(use, levels_.size() < kMostLevels
-                 ? fmt::format("macros grow to more than {} expressions", kMostNodes)
-                 : fmt::format("macros use each other more than {} levels deep", kMostLevels));
+                 ? fmt::format("macros and functions grow to more than {} expressions", kMostNodes)
+                 : fmt::format("macros and functions use each other more than {} levels deep",
+                               kMostLevels));
   return false;
 }
 

@@ -395,7 +395,7 @@ TEST(Expand, macros_that_grow_without_end_are_stopped) {
     deepening += name + "(x) { " + std::string(900, '!') + inner + "(x) }\n";
   }
   EXPECT_EQ(first_message(doubling + "begin { m44 }"),
-            "macros grow to more than 200000 expressions");
+            "macros and functions grow to more than 200000 expressions");
   EXPECT_EQ(first_message(deepening + "begin { m44(1) }"),
             "this is nested too deeply once its macros are expanded");
   EXPECT_EQ(first_message("macro m(x) { " + std::string(900, '!') + "x }\nbegin { m(m(m(1))) }"),

@@ -53,6 +53,7 @@ class Checker {
     if (diagnostics_.has_errors()) return std::move(program_);
     Inferrer(program_, ast_, target_, options_, diagnostics_).run();
     std::erase_if(program_.instances, [](const auto& instance) { return instance->is_uncalled; });
+    drop_probes_that_are_off();
     check_unused_maps();
     check_options();
     return std::move(program_);
@@ -373,6 +374,22 @@ class Checker {
             .with_hint("the types are hash, lruhash, percpuhash and percpulruhash");
       if (decl.entries == 0) diagnostics_.error(decl.span, "a map needs room for at least one key");
     }
+  }
+
+  // What a script's option switches off costs nothing. Where nothing else would be left to wait
+  // for, all stays: a script must not end because of an option.
+  void drop_probes_that_are_off() {
+    auto is_event = [](const auto& instance) {
+      return !probe_row(instance->kind).has(kRunByFlowtap);
+    };
+    auto is_off = [&](const auto& instance) {
+      return is_event(instance) && instance->predicate &&
+             program_.of(*instance->predicate).value == 0;
+    };
+    bool has_others =
+        std::any_of(program_.instances.begin(), program_.instances.end(),
+                    [&](const auto& instance) { return is_event(instance) && !is_off(instance); });
+    if (has_others && !diagnostics_.has_errors()) std::erase_if(program_.instances, is_off);
   }
 
   // Functions know nothing of the probe they run in, so those that none calls are checked as if a

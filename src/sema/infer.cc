@@ -29,7 +29,18 @@ Diagnostic& Inferrer::report(Diagnostic& diagnostic) {
 void Inferrer::run() {
   // Types only widen, so this ends; the bound guards against a mistake of ours.
   constexpr int kMostWalks = 64;
-  for (walks_ = 0; walks_ < kMostWalks && walk_everything(); walks_++) {
+  auto walk = [&] {
+    for (walks_ = 0; walks_ < kMostWalks && walk_everything(); walks_++) {
+    }
+  };
+  walk();
+  // `@m = @m + 1` alone: what is counted with and has no other type is a number.
+  bool is_open = std::any_of(program_.maps.begin(), program_.maps.end(), [](const MapInfo& map) {
+    return map.is_reached && is(map.value, Kind::Unknown);
+  });
+  if (is_open) {
+    assumes_numbers_ = true;
+    walk();
   }
   is_last_walk_ = true;
   walk_everything();

@@ -69,6 +69,7 @@ class Inferrer {
   void infer_node(const Expr& expr, ExprInfo& info);
   void check_text_length(const Expr& expr, const std::string& text);
   void infer_identifier(const Expr& expr, const Identifier& node, ExprInfo& info);
+  Type assumed_number(const Binary& node, const Type& left, const Type& right);
   void infer_unary(const Expr& expr, const Unary& node, ExprInfo& info);
   void infer_binary(const Expr& expr, const Binary& node, ExprInfo& info);
   void infer_pointer_arithmetic(const Expr& expr, const Binary& node, const Type& left,
@@ -169,6 +170,7 @@ class Inferrer {
   bool is_last_walk_ = false;
   bool changed_ = false;
   int walks_ = 0;
+  bool assumes_numbers_ = false;  // where nothing tells the type of an operand
   Instance* instance_ = nullptr;
   uint32_t current_ = 0;  // the expression being looked at, for messages
   int loop_depth_ = 0;

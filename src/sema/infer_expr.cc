@@ -138,6 +138,8 @@ void Inferrer::infer_identifier(const Expr& expr, const Identifier& node, ExprIn
 
 void Inferrer::infer_unary(const Expr& expr, const Unary& node, ExprInfo& result) {
   Type type = infer_value(*node.operand);
+  bool counts = node.op == UnaryOp::Negate || node.op == UnaryOp::Complement;
+  if (is(type, Kind::Unknown) && counts && assumes_numbers_) type = int_type(8, true);
   if (is(type, Kind::Unknown)) return;
   const ExprInfo& operand = info(*node.operand);
   switch (node.op) {
@@ -213,12 +215,23 @@ bool Inferrer::is_decided(const Binary& node, ExprInfo& result) {
   return true;
 }
 
+// Of an operation of which one side is known, and is a number.
+Type Inferrer::assumed_number(const Binary& node, const Type& left, const Type& right) {
+  const Type& known = is(left, Kind::Unknown) ? right : left;
+  if (!is_integer(known)) return unknown_type();
+  const Expr& side = is(left, Kind::Unknown) ? *node.right : *node.left;
+  return int_type(8, node.op == BinaryOp::Subtract || known->is_signed || info(side).is_literal);
+}
+
 void Inferrer::infer_binary(const Expr& expr, const Binary& node, ExprInfo& result) {
   Type left = infer_value(*node.left);
   if (is_decided(node, result)) return;
   Type right = infer_value(*node.right);
   if (is(left, Kind::Unknown) || is(right, Kind::Unknown)) {
-    if (is_comparison(node.op) || node.op <= BinaryOp::And) result.type = bool_type();
+    if (is_comparison(node.op) || node.op <= BinaryOp::And)
+      result.type = bool_type();
+    else if (assumes_numbers_)
+      result.type = assumed_number(node, left, right);
     return;
   }
   if (node.op == BinaryOp::Or || node.op == BinaryOp::And) {

@@ -26,8 +26,8 @@ namespace flowtap {
 
 namespace {
 
-constexpr int kDeepest = 16;  // typedefs of typedefs, structs in structs...
-constexpr size_t kMostFields = 20'000;
+constexpr int kDeepest = 16;             // typedefs of typedefs, structs in structs...
+constexpr size_t kMostMembers = 20'000;  // of a damaged struct that holds itself, for one
 
 bool has_flag(Dwarf_Die& die, unsigned name) {
   Dwarf_Attribute attribute;
@@ -175,7 +175,7 @@ class DwarfTypes::Program {
   std::optional<Dwarf_Die> find_function(uint64_t address) const;
   std::vector<Field> parameters_of(Dwarf_Die& function);
   Type find(std::string_view name);
-  void add_members(Dwarf_Die& die, uint64_t bit_offset, int depth, std::vector<Field>& fields);
+  std::vector<Field> members_of(Dwarf_Die& die);
 
  private:
   using Index = std::unordered_map<std::string, Dwarf_Die>;
@@ -187,11 +187,13 @@ class DwarfTypes::Program {
   Type convert_target(Dwarf_Die& pointer, int depth);
   Type convert_array(Dwarf_Die& die, int depth);
   Type convert_struct(Dwarf_Die die, const std::string& alias);
+  void add_members(Dwarf_Die& die, uint64_t bit_offset, int depth, std::vector<Field>& fields);
   void add_member(Dwarf_Die& member, uint64_t bit_offset, int depth, std::vector<Field>& fields);
 
   DwarfFile file_;
   State& state_;
   std::optional<Index> index_;
+  size_t members_ = 0;  // of the struct being completed
 };
 
 struct DwarfTypes::State {
@@ -341,11 +343,18 @@ Type DwarfTypes::Program::convert_struct(Dwarf_Die die, const std::string& alias
 
 // --- members
 
+std::vector<Field> DwarfTypes::Program::members_of(Dwarf_Die& die) {
+  std::vector<Field> fields;
+  members_ = 0;
+  add_members(die, 0, 0, fields);
+  return fields;
+}
+
 void DwarfTypes::Program::add_members(Dwarf_Die& die, uint64_t bit_offset, int depth,
                                       std::vector<Field>& fields) {
   if (depth > kDeepest) return;
   visit_children(die, [&](Dwarf_Die& child) {
-    if (fields.size() > kMostFields) return false;
+    if (++members_ > kMostMembers) return false;
     int tag = ::dwarf_tag(&child);
     bool is_virtual = number_of(child, DW_AT_virtuality).value_or(0) != 0;
     bool is_static = has_flag(child, DW_AT_external);
@@ -438,7 +447,7 @@ Type DwarfTypes::complete(const Type& type) {
   auto [program, die] = state_->structs[index];
   TypeData data = *type;
   data.is_complete = true;
-  program->add_members(die, 0, 0, data.fields);
+  data.fields = program->members_of(die);
   return std::make_shared<const TypeData>(std::move(data));
 }
 
