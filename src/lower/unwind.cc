@@ -39,9 +39,11 @@ constexpr int32_t kFirst = 40;   // mappings of the process: the first, and how 
 constexpr int32_t kMappings = 48;
 constexpr int32_t kOutcome = 56;
 constexpr int32_t kKey = 64;    // of a lookup
-constexpr int32_t kWord = 72;   // read from the process
-constexpr int32_t kPlace = 80;  // of the last frame's mapping, among those of the process
-constexpr uint32_t kStateSize = 88;
+constexpr int32_t kPlace = 72;  // of the last frame's mapping, among those of the process
+constexpr int32_t kWords = 80;  // read from the process
+constexpr uint32_t kMostWords = 16;
+constexpr uint32_t kStateSize = kWords + kMostWords * 8;
+static_assert(kMostUnwindBp < kMostWords);
 
 enum Outcome : int64_t { kEnded, kCut, kUnmapped };
 
@@ -310,13 +312,14 @@ int32_t Lowering::unwind_callback(const Expr& expr, Address state, Address frame
   body.branch(Compare::Le, reg(body.load(ir::at(row), 4)), reg(in_file), has_row, cut);
   body.start(has_row);
 
-  // Its rule gives the CFA, and where the caller's rbp was saved: 0 for nowhere.
+  // Its rule gives the CFA, and how many words below it are of interest: the first is the caller's
+  // rbp, if it was saved, and the last the return address.
   Reg rule = body.load(ir::at(row, 4), 4);
   Reg kind = alu(Alu::And, rule, imm(kUnwindKindMask));
   Reg offset = alu(Alu::Shl,
                    alu(Alu::Sar, body.extend(reg(rule), 4, true), imm(kUnwindOffsetShift)), imm(3));
   Reg sp = get(kSp), bp = get(kBp);
-  Reg cfa = body.new_reg(), bp_at = body.new_reg();
+  Reg cfa = body.new_reg(), words = body.new_reg();
   int32_t has_cfa = body.new_block(), has_both = body.new_block();
   // Goes on with `then` when the row is of this kind, and else with what follows.
   auto when = [&](UnwindKind wanted, const std::function<void()>& then) {
@@ -328,11 +331,11 @@ int32_t Lowering::unwind_callback(const Expr& expr, Address state, Address frame
   };
   auto read = [&](Reg from, int32_t add) {
     int32_t good = body.new_block();
-    Reg result = body.call(BPF_FUNC_probe_read_user, {reg(body.address_of(state + kWord)), imm(8),
+    Reg result = body.call(BPF_FUNC_probe_read_user, {reg(body.address_of(state + kWords)), imm(8),
                                                       reg(alu(Alu::Add, from, imm(add)))});
     body.branch(Compare::SLt, reg(result), imm(0), cut, good);
     body.start(good);
-    return get(kWord);
+    return get(kWords);
   };
   when(UnwindKind::Sp, [&] {
     body.assign(cfa, reg(alu(Alu::Add, sp, reg(offset))));
@@ -352,7 +355,8 @@ int32_t Lowering::unwind_callback(const Expr& expr, Address state, Address frame
   });
   when(UnwindKind::BpMemory, [&] {
     body.assign(cfa, reg(read(alu(Alu::Add, bp, reg(offset)), 0)));
-    body.assign(bp_at, reg(bp));
+    set(kBp, reg(read(bp, 0)));
+    body.assign(words, imm(1));
     body.jump(has_both);
   });
   when(UnwindKind::Signal, [&] {
@@ -370,34 +374,40 @@ int32_t Lowering::unwind_callback(const Expr& expr, Address state, Address frame
   int32_t kept = body.new_block(), moved = body.new_block(), lost = body.new_block(),
           saved = body.new_block();
   body.branch(Compare::Eq, reg(below), imm(0), kept, moved);
-  body.start(kept);
-  body.assign(bp_at, imm(0));
-  body.jump(has_both);
   body.start(moved);
   body.branch(Compare::Eq, reg(below), imm(kUnwindBpLost), lost, saved);
   body.start(lost);
   set(kBp, imm(0));
-  body.assign(bp_at, imm(0));
+  body.jump(kept);
+  body.start(kept);
+  body.assign(words, imm(1));
   body.jump(has_both);
   body.start(saved);
-  body.assign(bp_at, reg(alu(Alu::Sub, cfa, reg(alu(Alu::Shl, below, imm(3))))));
+  body.assign(words, reg(below));
   body.jump(has_both);
 
   // Stacks grow downwards: a caller's frame lies above.
   body.start(has_both);
-  int32_t above = body.new_block(), read_bp = body.new_block(), has_bp = body.new_block(),
-          go_on = body.new_block();
+  int32_t above = body.new_block(), is_read = body.new_block(), has_bp = body.new_block(),
+          done = body.new_block(), go_on = body.new_block();
   body.branch(Compare::Gt, reg(cfa), reg(sp), above, cut);
   body.start(above);
-  Reg caller = read(cfa, -8);
-  body.branch(Compare::Ne, reg(bp_at), imm(0), read_bp, has_bp);
-  body.start(read_bp);
-  set(kBp, reg(read(bp_at, 0)));
-  body.jump(has_bp);
-  body.start(has_bp);
+  Reg size = alu(Alu::Shl, alu(Alu::And, words, imm(kMostWords - 1)), imm(3));
+  Reg result = body.call(BPF_FUNC_probe_read_user, {reg(body.address_of(state + kWords)), reg(size),
+                                                    reg(alu(Alu::Sub, cfa, reg(size)))});
+  body.branch(Compare::SLt, reg(result), imm(0), cut, is_read);
+  body.start(is_read);
+  Reg last = alu(Alu::And, alu(Alu::Sub, words, imm(1)), imm(kMostWords - 1));
+  Reg caller_at = alu(Alu::Add, body.address_of(state + kWords), reg(alu(Alu::Shl, last, imm(3))));
+  Reg caller = body.load(ir::at(caller_at), 8);
   set(kIp, reg(caller));
   set(kSp, reg(cfa));
   set(kBack, imm(1));
+  body.branch(Compare::Gt, reg(words), imm(1), has_bp, done);
+  body.start(has_bp);
+  set(kBp, reg(get(kWords)));
+  body.jump(done);
+  body.start(done);
   body.branch(Compare::Ne, reg(caller), imm(0), go_on, stop);
   body.start(go_on);
   body.ret(imm(0));
@@ -434,8 +444,7 @@ void Lowering::lower_unwound_stack(const Expr& expr, Address to) {
   Reg entry = find_unwind_tables(pid, layout, missing);
   b().store(state + kFirst, 8, reg(b().load(ir::at(entry), 4)));
   b().store(state + kMappings, 8, reg(b().load(ir::at(entry, kUnwindMappingCount), 4)));
-  for (int32_t at : {kFrames, kBack, kOutcome, kKey, kWord, kPlace})
-    b().store(state + at, 8, imm(0));
+  for (int32_t at : {kFrames, kBack, kOutcome, kKey, kPlace}) b().store(state + at, 8, imm(0));
   zero(work, size);
   int32_t function = unwind_callback(expr, state, work + kStackHeader, limit);
   b().call(BPF_FUNC_loop, {imm(limit), reg(b().callback(function)), imm(0), imm(0)});
