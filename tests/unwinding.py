@@ -179,6 +179,25 @@ def unknown_process_is_asked_for(flowtap):
     return "" if whole and count == len(found) - 1 else f"{found}\n{err}"
 
 
+def library_that_is_loaded_later_is_asked_for(flowtap):
+    """A stack ends where it is not known yet; soon after they are whole."""
+    nested = Nested(flowtap)
+    running = Running(flowtap, "-p", str(nested.pid), "-e", STABLE + f"uprobe:{nested.path}:inner {{ print(dw_ustack(folded)); }}")
+    nested.do("load")
+    lines = []
+
+    def is_whole():
+        nested.do("sort")
+        lines.append(running.process.stdout.readline().strip())
+        return lines[-1].startswith("_start;") and "main;qsort_r;" in lines[-1]
+    good = wait_for(is_whole)
+    _, err = running.stop()
+    nested.end()
+    told = "a stack ends early" in err
+    cut = lines[0].endswith("compare;inner") and not lines[0].startswith("_start;")
+    return "" if good and cut and told else f"{lines}\n{err}"
+
+
 def other_program_in_the_same_process_is_noticed(flowtap):
     """After exec the addresses are others: never a stack by the old ones."""
     nested = Nested(flowtap)

@@ -256,7 +256,6 @@ class Lowering {
   Reg find_unwind_tables(Operand pid, const Layout& layout, int32_t missing);
   void wait_before_asking(Reg entry, int32_t too_early);
   void ask_for_tables(Operand pid, const Layout& layout);
-  int32_t unwind_callback(const Expr& expr, Address state, Address frames, uint32_t limit);
 
   // --- builtins (builtins.cc, context.cc) ---
   Value lower_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,

@@ -1,10 +1,7 @@
 // dw_ustack: user stacks of programs that keep no frame pointers. Way in: lower_unwound_stack().
 //
-// From the registers that the process had in user mode, frame by frame: a search among the
-// mappings of the process finds the table that has the address, a search in the table the row, and
-// its rule says where the caller's frame lies and what it had in rbp (types/unwind.h has the
-// bytes). The kernel runs the loop over frames; searches are straight code without branches, which
-// the verifier has to look at once.
+// From the registers that the process had in user mode, frame by frame, in a loop that the kernel
+// runs; unwind_round.cc has its body.
 //
 // Where flowtap does not know the process yet, or it has become another program, it is asked for
 // tables; until they are there the kernel follows frame pointers, and that is counted.
@@ -13,6 +10,7 @@
 
 #include "builtins/probes.h"
 #include "lower/lowering.h"
+#include "lower/unwind_round.h"
 #include "types/layout.h"
 #include "types/unwind.h"
 
@@ -21,85 +19,15 @@ namespace {
 
 using ir::Alu;
 using ir::Compare;
-using ir::imm_operand;
 using ir::Reg;
-using ir::reg_operand;
 
 // In struct pt_regs.
 constexpr int32_t kRbp = 32, kRip = 128, kCodeSegment = 136, kRsp = 152;
 // What a code segment of user mode has set.
 constexpr int64_t kUserMode = 3;
 
-// What the loop's rounds hand on. Not on the stack: the verifier would look at a round for every
-// set of values that it can tell apart there.
-constexpr int32_t kIp = 0, kSp = 8, kBp = 16;
-constexpr int32_t kFrames = 24;  // found so far
-constexpr int32_t kBack = 32;    // 1 when `ip` is a return address: the call is before it
-constexpr int32_t kFirst = 40;   // mappings of the process: the first, and how many
-constexpr int32_t kMappings = 48;
-constexpr int32_t kOutcome = 56;
-constexpr int32_t kKey = 64;    // of a lookup
-constexpr int32_t kWord = 72;   // read from the process
-constexpr int32_t kPlace = 80;  // of the last frame's mapping, among those of the process
-constexpr uint32_t kStateSize = 88;
-
-enum Outcome : int64_t { kEnded, kCut, kUnmapped };
-
 // Asking again makes sense when a library was loaded since, or the record was lost.
 constexpr int64_t kPatienceNs = 100'000'000;
-
-// Sorted entries of 1 << shift bytes, whose first bytes are the number they are sorted by.
-struct Sorted {
-  Reg base;
-  uint32_t entries;  // at `base`; a power of two
-  uint32_t shift;
-  uint32_t number_size;
-  Reg first, count;  // those to search
-};
-
-Reg entry_at(ir::Builder& b, const Sorted& in, Reg position) {
-  Reg index =
-      b.alu(Alu::And, reg_operand(b.alu(Alu::Add, reg_operand(in.first), reg_operand(position))),
-            imm_operand(in.entries - 1));
-  Reg offset = b.alu(Alu::Shl, reg_operand(index), imm_operand(in.shift));
-  return b.alu(Alu::Add, reg_operand(in.base), reg_operand(offset));
-}
-
-// Steps by which few entries cannot be passed are left out, some at a time.
-constexpr uint32_t kStepsLeftOut = 4;
-
-// The place, among those to search, of the last entry whose number is not above `wanted`, or of the
-// first entry. Whether a step is taken is the common sign of two differences. (Made a mask by an
-// arithmetic shift, it would let Linux 6.18 look at both ways of each step.)
-Reg search(ir::Builder& b, const Sorted& in, Reg wanted, uint32_t steps) {
-  Reg position = b.move(imm_operand(0));
-  int32_t next = -1;
-  for (uint32_t bit = steps; bit-- > 0;) {
-    bool begins_group = bit + 1 == steps || (bit + 1) % kStepsLeftOut == 0;
-    if (next >= 0 && begins_group) {
-      b.jump(next);
-      b.start(next);
-      next = -1;
-    }
-    if (begins_group && bit >= kStepsLeftOut) {
-      int32_t needed = b.new_block();
-      next = b.new_block();
-      int64_t few = int64_t{1} << (bit / kStepsLeftOut * kStepsLeftOut);
-      b.branch(Compare::Gt, reg_operand(in.count), imm_operand(few), needed, next);
-      b.start(needed);
-    }
-    Reg middle = b.alu(Alu::Add, reg_operand(position), imm_operand(1 << bit));
-    Reg number = b.load(ir::at(entry_at(b, in, middle)), in.number_size);
-    Reg inside = b.alu(Alu::Sub, reg_operand(middle), reg_operand(in.count));
-    Reg below = b.alu(Alu::Sub, reg_operand(number), reg_operand(wanted));
-    below = b.alu(Alu::Sub, reg_operand(below), imm_operand(1));
-    Reg sign = b.alu(Alu::And, reg_operand(inside), reg_operand(below));
-    Reg taken = b.alu(Alu::Shr, reg_operand(sign), imm_operand(63));
-    taken = b.alu(Alu::Shl, reg_operand(taken), imm_operand(bit));
-    b.assign(position, reg_operand(b.alu(Alu::Add, reg_operand(position), reg_operand(taken))));
-  }
-  return position;
-}
 
 }  // namespace
 
@@ -236,185 +164,8 @@ ir::Reg Lowering::find_unwind_tables(Operand pid, const Layout& layout, int32_t 
 
 // --- the frames -----------------------------------------------------------------------------
 
-int32_t Lowering::unwind_callback(const Expr& expr, Address state, Address frames, uint32_t limit) {
-  int32_t number = static_cast<int32_t>(program_.functions.size());
-  program_.functions.push_back({.name = program_.name + "_unwind" + std::to_string(number),
-                                .params = 2,
-                                .parent = b().function()});
-  const UnwindMaps& maps = image_.unwind();
-  ir::Builder body(program_, number);
-  body.set_span(expr.span);
-  Reg round = body.param(0);
-  auto get = [&](int32_t at) { return body.load(state + at, 8); };
-  auto set = [&](int32_t at, Operand value) { body.store(state + at, 8, value); };
-  auto alu = [&](Alu op, Reg a, Operand other) { return body.alu(op, reg(a), other); };
-  int32_t inside = body.new_block(), stop = body.new_block(), cut = body.new_block(),
-          unmapped = body.new_block();
-
-  // This frame is one of the stack.
-  Reg frame = body.extend(reg(round), 4, false);
-  body.branch(Compare::Lt, reg(frame), imm(limit), inside, stop);
-  body.start(inside);
-  Reg ip = get(kIp);
-  Reg place = alu(Alu::Add, body.address_of(frames), reg(alu(Alu::Shl, frame, imm(3))));
-  body.store(ir::at(place), 8, reg(ip));
-  set(kFrames, reg(alu(Alu::Add, frame, imm(1))));
-
-  // The mapping that has the address, often that of the last frame, and in its table the row.
-  Reg address = alu(Alu::Sub, ip, reg(get(kBack)));
-  Sorted mappings{.base = body.map_value(maps.mappings),
-                  .entries = kUnwindMappings,
-                  .shift = 5,
-                  .number_size = 8,
-                  .first = get(kFirst),
-                  .count = get(kMappings)};
-  Reg mapping = body.move(reg(entry_at(body, mappings, get(kPlace))));
-  int32_t has_mapping = body.new_block(), other = body.new_block();
-  auto check_range = [&](int32_t outside) {
-    int32_t after_begin = body.new_block();
-    body.branch(Compare::Ge, reg(address), reg(body.load(ir::at(mapping), 8)), after_begin,
-                outside);
-    body.start(after_begin);
-    body.branch(Compare::Lt, reg(address), reg(body.load(ir::at(mapping, kUnwindEnd), 8)),
-                has_mapping, outside);
-  };
-  check_range(other);
-  body.start(other);
-  Reg found = search(body, mappings, address, kUnwindMappingSteps);
-  set(kPlace, reg(found));
-  body.assign(mapping, reg(entry_at(body, mappings, found)));
-  check_range(unmapped);
-  body.start(has_mapping);
-  Reg in_file = alu(Alu::Sub, address, reg(body.load(ir::at(mapping, kUnwindBias), 8)));
-  Reg first = body.load(ir::at(mapping, kUnwindFirst), 4);
-  Reg count = body.load(ir::at(mapping, kUnwindRows), 4);
-  static_assert(kUnwindBankRows == 1 << 16 && kUnwindRowSize == 1 << 3);
-  Reg key = body.address_of(state + kKey);
-  set(kKey, reg(alu(Alu::Shr, first, imm(16))));
-  int32_t has_bank = body.new_block(), has_rows = body.new_block();
-  Reg bank = body.call(BPF_FUNC_map_lookup_elem, {reg(body.map_pointer(maps.banks)), reg(key)});
-  body.branch(Compare::Ne, reg(bank), imm(0), has_bank, unmapped);
-  body.start(has_bank);
-  set(kKey, imm(0));
-  Reg rows = body.call(BPF_FUNC_map_lookup_elem, {reg(bank), reg(key)});
-  body.branch(Compare::Ne, reg(rows), imm(0), has_rows, unmapped);
-  body.start(has_rows);
-  Sorted table{.base = rows,
-               .entries = kUnwindBankRows,
-               .shift = 3,
-               .number_size = 4,
-               .first = first,
-               .count = count};
-  Reg row = entry_at(body, table, search(body, table, in_file, kUnwindBankSteps));
-  int32_t has_row = body.new_block();
-  body.branch(Compare::Le, reg(body.load(ir::at(row), 4)), reg(in_file), has_row, cut);
-  body.start(has_row);
-
-  // Its rule gives the CFA, and where the caller's rbp was saved: 0 for nowhere.
-  Reg rule = body.load(ir::at(row, 4), 4);
-  Reg kind = alu(Alu::And, rule, imm(kUnwindKindMask));
-  Reg offset = alu(Alu::Shl,
-                   alu(Alu::Sar, body.extend(reg(rule), 4, true), imm(kUnwindOffsetShift)), imm(3));
-  Reg sp = get(kSp), bp = get(kBp);
-  Reg cfa = body.new_reg(), bp_at = body.new_reg();
-  int32_t has_cfa = body.new_block(), has_both = body.new_block();
-  // Goes on with `then` when the row is of this kind, and else with what follows.
-  auto when = [&](UnwindKind wanted, const std::function<void()>& then) {
-    int32_t yes = body.new_block(), no = body.new_block();
-    body.branch(Compare::Eq, reg(kind), imm(static_cast<int64_t>(wanted)), yes, no);
-    body.start(yes);
-    then();
-    body.start(no);
-  };
-  auto read = [&](Reg from, int32_t add) {
-    int32_t good = body.new_block();
-    Reg result = body.call(BPF_FUNC_probe_read_user, {reg(body.address_of(state + kWord)), imm(8),
-                                                      reg(alu(Alu::Add, from, imm(add)))});
-    body.branch(Compare::SLt, reg(result), imm(0), cut, good);
-    body.start(good);
-    return get(kWord);
-  };
-  when(UnwindKind::Sp, [&] {
-    body.assign(cfa, reg(alu(Alu::Add, sp, reg(offset))));
-    body.jump(has_cfa);
-  });
-  when(UnwindKind::Bp, [&] {
-    body.assign(cfa, reg(alu(Alu::Add, bp, reg(offset))));
-    body.jump(has_cfa);
-  });
-  when(UnwindKind::End, [&] { body.jump(stop); });
-  when(UnwindKind::Plt, [&] {
-    Reg digit = alu(Alu::And, address, imm(15));
-    Reg before = alu(Alu::Shr, alu(Alu::Sub, alu(Alu::Shl, digit, imm(3)), reg(offset)), imm(63));
-    Reg pushed = alu(Alu::Shl, alu(Alu::Xor, before, imm(1)), imm(3));
-    body.assign(cfa, reg(alu(Alu::Add, alu(Alu::Add, sp, imm(8)), reg(pushed))));
-    body.jump(has_cfa);
-  });
-  when(UnwindKind::BpMemory, [&] {
-    body.assign(cfa, reg(read(alu(Alu::Add, bp, reg(offset)), 0)));
-    body.assign(bp_at, reg(bp));
-    body.jump(has_both);
-  });
-  when(UnwindKind::Signal, [&] {
-    Reg caller = read(sp, kSignalIp);
-    set(kIp, reg(caller));
-    set(kBp, reg(read(sp, kSignalBp)));
-    set(kSp, reg(read(sp, kSignalSp)));
-    set(kBack, imm(0));
-    body.ret(imm(0));
-  });
-  body.jump(cut);
-
-  body.start(has_cfa);
-  Reg below = alu(Alu::And, alu(Alu::Shr, rule, imm(kUnwindBpShift)), imm(kUnwindBpMask));
-  int32_t kept = body.new_block(), moved = body.new_block(), lost = body.new_block(),
-          saved = body.new_block();
-  body.branch(Compare::Eq, reg(below), imm(0), kept, moved);
-  body.start(kept);
-  body.assign(bp_at, imm(0));
-  body.jump(has_both);
-  body.start(moved);
-  body.branch(Compare::Eq, reg(below), imm(kUnwindBpLost), lost, saved);
-  body.start(lost);
-  set(kBp, imm(0));
-  body.assign(bp_at, imm(0));
-  body.jump(has_both);
-  body.start(saved);
-  body.assign(bp_at, reg(alu(Alu::Sub, cfa, reg(alu(Alu::Shl, below, imm(3))))));
-  body.jump(has_both);
-
-  // Stacks grow downwards: a caller's frame lies above.
-  body.start(has_both);
-  int32_t above = body.new_block(), read_bp = body.new_block(), has_bp = body.new_block(),
-          go_on = body.new_block();
-  body.branch(Compare::Gt, reg(cfa), reg(sp), above, cut);
-  body.start(above);
-  Reg caller = read(cfa, -8);
-  body.branch(Compare::Ne, reg(bp_at), imm(0), read_bp, has_bp);
-  body.start(read_bp);
-  set(kBp, reg(read(bp_at, 0)));
-  body.jump(has_bp);
-  body.start(has_bp);
-  set(kIp, reg(caller));
-  set(kSp, reg(cfa));
-  set(kBack, imm(1));
-  body.branch(Compare::Ne, reg(caller), imm(0), go_on, stop);
-  body.start(go_on);
-  body.ret(imm(0));
-
-  body.start(unmapped);
-  set(kOutcome, imm(kUnmapped));
-  body.ret(imm(1));
-  body.start(cut);
-  set(kOutcome, imm(kCut));
-  body.ret(imm(1));
-  body.start(stop);
-  body.ret(imm(1));
-  body.finish();
-  return number;
-}
-
 void Lowering::lower_unwound_stack(const Expr& expr, Address to) {
+  using namespace unwind_state;
   const Type& type = info(expr).type;
   uint32_t limit = type->stack_limit;
   if (limit == 0) return zero(to, kStackHeader);
@@ -434,10 +185,11 @@ void Lowering::lower_unwound_stack(const Expr& expr, Address to) {
   Reg entry = find_unwind_tables(pid, layout, missing);
   b().store(state + kFirst, 8, reg(b().load(ir::at(entry), 4)));
   b().store(state + kMappings, 8, reg(b().load(ir::at(entry, kUnwindMappingCount), 4)));
-  for (int32_t at : {kFrames, kBack, kOutcome, kKey, kWord, kPlace})
-    b().store(state + at, 8, imm(0));
+  for (int32_t at : {kFrames, kBack, kOutcome, kKey, kPlace}) b().store(state + at, 8, imm(0));
   zero(work, size);
-  int32_t function = unwind_callback(expr, state, work + kStackHeader, limit);
+  int32_t function = write_unwind_round(
+      program_, b(),
+      {.maps = image_.unwind(), .state = state, .frames = work + kStackHeader, .limit = limit});
   b().call(BPF_FUNC_loop, {imm(limit), reg(b().callback(function)), imm(0), imm(0)});
   b().store(work, 4, reg(b().load(state + kFrames, 8)));
   b().store(work + kStackPid, 4, pid);
@@ -445,9 +197,11 @@ void Lowering::lower_unwound_stack(const Expr& expr, Address to) {
   if (type->stack_mode != StackMode::Raw) note_process(pid);
   Reg outcome = b().load(state + kOutcome, 8);
   int32_t not_cut = b().new_block();
-  b().branch(Compare::Eq, reg(outcome), imm(kCut), cut, not_cut);
+  b().branch(Compare::Eq, reg(outcome), imm(static_cast<int64_t>(UnwindOutcome::Cut)), cut,
+             not_cut);
   b().start(not_cut);
-  b().branch(Compare::Eq, reg(outcome), imm(kUnmapped), unmapped, done);
+  b().branch(Compare::Eq, reg(outcome), imm(static_cast<int64_t>(UnwindOutcome::Unmapped)),
+             unmapped, done);
 
   b().start(unmapped);
   wait_before_asking(entry, cut);

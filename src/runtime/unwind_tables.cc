@@ -88,7 +88,8 @@ UnwindTables::Table UnwindTables::read_table(const ElfFile& file) {
 }
 
 const UnwindTables::Table* UnwindTables::table_of(pid_t pid, const Mapping& mapping) {
-  bool is_vdso = mapping.path == kVdso;
+  // A process of 32 bits has another vdso than ours.
+  bool is_vdso = mapping.path == kVdso && mapping.begin > UINT32_MAX;
   if (!mapping.is_file() && !is_vdso) return nullptr;
   FileId id{mapping.device, mapping.inode};  // the vdso is 0, 0
   auto known = tables_.find(id);

@@ -99,7 +99,7 @@ uint32_t rule_of(const State& state) {
   if (state.bp == State::Bp::Lost) bp = kUnwindBpLost;
   if (state.bp == State::Bp::Saved) {
     int64_t below = state.bp_offset / -8;
-    bool fits = state.bp_offset % 8 == 0 && below > 0 && below < kUnwindBpLost;
+    bool fits = state.bp_offset % 8 == 0 && below > 1 && below <= kMostUnwindBp;
     bp = fits ? static_cast<uint32_t>(below) : kUnwindBpLost;
   }
   return pack(state.kind, words, bp);

@@ -110,6 +110,8 @@ TEST(UnwindTable, rows_of_functions) {
       {"a realigned stack", "\x44\x0c\x0a\x00\x44\x10\x06\x02\x76\x00\x41\x0f\x03\x76\x78\x06"s,
        "1000 rsp+8 u, 1004 none, 1009 at rbp-8, 1010 none"},
       {"rbp is somewhere", "\x10\x06\x02\x77\x10"s, "1000 rsp+8 lost, 1010 none"},
+      {"rbp is far away", "\x86\x10"s, "1000 rsp+8 lost, 1010 none"},
+      {"rbp is where the caller is", "\x86\x01"s, "1000 rsp+8 lost, 1010 none"},
       {"an offset that is no word", "\x41\x0e\x0c"s, "1000 rsp+8 u, 1001 none"},
       {"an unknown instruction", "\x44\x3f\x44\x0e\x10"s, "1000 rsp+8 u, 1004 none"},
       {"beyond the end", "\x44\x0e\x10\x7f\x0e\x18"s, "1000 rsp+8 u, 1004 none"},

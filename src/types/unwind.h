@@ -27,6 +27,7 @@ enum class UnwindKind : uint32_t {
 
 inline constexpr uint32_t kUnwindBpShift = 4, kUnwindBpMask = 255, kUnwindOffsetShift = 12;
 inline constexpr uint32_t kUnwindKindMask = 15;
+inline constexpr uint32_t kMostUnwindBp = 15;   // words below the CFA; compilers need 10
 inline constexpr uint32_t kUnwindBpLost = 255;  // where rbp was saved: nobody knows
 inline constexpr uint32_t kUnwindRowSize = 8;
 

@@ -6,12 +6,14 @@
 //   deep N    main -> descend N times, and once more -> inner
 //   signal    main -> raise -> a handler -> inner
 //   spin      main -> spin_outer -> spin_inner, which is busy for a fifth of a second
+//   load      loads the C library once more, whose qsort is called from then on
 //   again     becomes itself anew, at other addresses
 //
 // `inner` writes nothing to a pipe, which is a system call of its own.
 
 #pragma GCC optimize("O2,omit-frame-pointer")
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -67,6 +69,7 @@ CALLED int spin_outer() { return spin_inner() * 3; }
 
 int main(int, char** arguments) {
   signal(SIGUSR1, handle);
+  void (*sort)(void*, size_t, size_t, int (*)(const void*, const void*)) = std::qsort;
   char line[64];
   auto next_line = [&] {
     std::puts("done");
@@ -77,7 +80,11 @@ int main(int, char** arguments) {
     if (std::strcmp(line, "chain\n") == 0) nobody_looks = outer(2);
     if (std::strcmp(line, "sort\n") == 0) {
       int numbers[] = {2, 1};
-      std::qsort(numbers, 2, sizeof(int), compare);
+      sort(numbers, 2, sizeof(int), compare);
+    }
+    if (std::strcmp(line, "load\n") == 0) {
+      void* library = dlmopen(LM_ID_NEWLM, "libc.so.6", RTLD_NOW);
+      sort = reinterpret_cast<decltype(sort)>(dlsym(library, "qsort"));
     }
     if (std::strncmp(line, "deep ", 5) == 0) nobody_looks = descend(std::atoi(line + 5));
     if (std::strcmp(line, "signal\n") == 0) raise(SIGUSR1);
