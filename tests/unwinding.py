@@ -91,6 +91,10 @@ def stack_goes_through_a_signal(flowtap):
     return "" if good and not err else out + err
 
 
+def stack_goes_through_a_realigned_frame(flowtap):
+    return expect(trace(flowtap, INNER, "align"), [["inner", "realigned", "main", *START]])
+
+
 def recursion_is_counted_up_to_the_limit(flowtap):
     out, err = trace(flowtap, "uprobe:PATH:inner { print((len(dw_ustack(1024)), len(dw_ustack), len(dw_ustack(3)))); }", "deep 5", "deep 500", "deep 2000")
     return "" if out.split("\n")[:3] == ["(11, 11, 3)", "(506, 127, 3)", "(1024, 127, 3)"] and not err else out + err

@@ -1,7 +1,9 @@
 // Dropping capabilities. Way in: drop_rights(). What is kept, and for what:
 //
-//   CAP_BPF, CAP_PERFMON     running the end and report programs, reading maps, iterators
-//   CAP_SYS_PTRACE           /proc/PID/maps and /proc/PID/root of any process, for its symbols
+//   CAP_BPF, CAP_PERFMON     running the end and report programs, reading maps, iterators, room for
+//                            unwind tables
+//   CAP_SYS_PTRACE           /proc/PID/maps and /proc/PID/root of any process, for its symbols and
+//                            unwind tables
 //   CAP_CHECKPOINT_RESTORE   /proc/PID/map_files, when a mapped file was deleted
 //   CAP_DAC_READ_SEARCH      reading binaries, cgroup paths, and files of cat()
 //   CAP_SYSLOG               addresses in /proc/kallsyms, which is read when first needed

@@ -13,18 +13,25 @@
 // The build gives each target's function the name of its file.
 using Target = int(const uint8_t*, size_t);
 extern "C" Target fuzz_btf, fuzz_c_declarations, fuzz_cells, fuzz_compiler, fuzz_elf, fuzz_lexer,
-    fuzz_maps, fuzz_names, fuzz_parser, fuzz_records, fuzz_tracefs, fuzz_usdt_operands;
+    fuzz_maps, fuzz_names, fuzz_parser, fuzz_records, fuzz_tracefs, fuzz_unwind, fuzz_usdt_operands;
 
 namespace fs = std::filesystem;
 
 int main(int argc, char** argv) {
   const std::map<std::string, Target*> targets = {
-      {"btf", fuzz_btf},         {"c_declarations", fuzz_c_declarations},
-      {"cells", fuzz_cells},     {"compiler", fuzz_compiler},
-      {"elf", fuzz_elf},         {"lexer", fuzz_lexer},
-      {"maps", fuzz_maps},       {"names", fuzz_names},
-      {"parser", fuzz_parser},   {"records", fuzz_records},
-      {"tracefs", fuzz_tracefs}, {"usdt_operands", fuzz_usdt_operands},
+      {"btf", fuzz_btf},
+      {"c_declarations", fuzz_c_declarations},
+      {"cells", fuzz_cells},
+      {"compiler", fuzz_compiler},
+      {"elf", fuzz_elf},
+      {"lexer", fuzz_lexer},
+      {"maps", fuzz_maps},
+      {"names", fuzz_names},
+      {"parser", fuzz_parser},
+      {"records", fuzz_records},
+      {"tracefs", fuzz_tracefs},
+      {"unwind", fuzz_unwind},
+      {"usdt_operands", fuzz_usdt_operands},
   };
   if (argc != 2) return 2;
   size_t count = 0;

@@ -2,6 +2,7 @@
 // after it has said that the last one is done:
 //
 //   chain     main -> outer -> middle -> inner
+//   align     main -> realigned -> inner
 //   sort      main -> qsort of the C library -> compare -> inner
 //   deep N    main -> descend N times, and once more -> inner
 //   signal    main -> raise -> a handler -> inner
@@ -44,6 +45,16 @@ CALLED int middle(int n) {
 
 CALLED int outer(int n) { return middle(n + 1) * 3; }
 
+// With arguments on the stack, a frame of unknown size and one of its own alignment, the caller's
+// frame is found by an address that the function has noted in memory.
+CALLED int realigned(int n, int, int, int, int, int, int seventh) {
+  alignas(64) char room[128];
+  std::memset(room, n, sizeof room);
+  char* more = static_cast<char*>(__builtin_alloca(static_cast<unsigned>(n) * 8 + 8));
+  asm volatile("" : : "r"(room), "r"(more) : "memory");
+  return inner(n) + room[n] + seventh;
+}
+
 CALLED int compare(const void* a, const void* b) {
   return inner(0) + *static_cast<const int*>(a) - *static_cast<const int*>(b);
 }
@@ -78,6 +89,7 @@ int main(int, char** arguments) {
   };
   while (next_line()) {
     if (std::strcmp(line, "chain\n") == 0) nobody_looks = outer(2);
+    if (std::strcmp(line, "align\n") == 0) nobody_looks = realigned(3, 2, 3, 4, 5, 6, 7) + 1;
     if (std::strcmp(line, "sort\n") == 0) {
       int numbers[] = {2, 1};
       sort(numbers, 2, sizeof(int), compare);
