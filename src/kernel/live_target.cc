@@ -48,6 +48,7 @@ struct LiveTarget::State {
   std::optional<Result<Tracefs>> tracefs;  // set once looked for
   std::optional<bool> has_fentry, has_stack_args, has_kernel_reads;
   std::map<std::pair<int32_t, ProgramType>, bool> allowed;  // functions, to types of programs
+  std::map<std::string, std::optional<int32_t>> kfuncs;     // ids of functions that programs call
   std::vector<Feature> without;
   std::optional<pid_t> pid;
   KernelSymbols symbols = KernelSymbols();
@@ -298,9 +299,12 @@ Result<std::vector<UsdtProbe>> LiveTarget::usdt_probes(const std::string& path) 
 
 // Functions that programs may call carry a tag in BTF, but only since 6.8; any function will do.
 std::optional<int32_t> LiveTarget::kfunc_id(std::string_view name) const {
+  auto [found, is_new] = state_->kfuncs.try_emplace(std::string(name));
+  if (!is_new) return found->second;  // every field that is read asks
   const LiveTypes::Source* vmlinux = state_->types.vmlinux();
   uint32_t id = vmlinux ? vmlinux->btf->find(name, BtfKind::Func) : 0;
-  return id ? std::optional(static_cast<int32_t>(id)) : std::nullopt;
+  if (id) found->second = static_cast<int32_t>(id);
+  return found->second;
 }
 
 bool LiveTarget::can_call_kfunc(std::string_view name, ProgramType type) const {
