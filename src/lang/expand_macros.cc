@@ -88,6 +88,8 @@ class Expander : public Rewriter {
   };
 
   void expand_expr(ExprPtr& e);
+  [[gnu::noinline]] void expand_name(ExprPtr& e);
+  [[gnu::noinline]] void expand_named_call(ExprPtr& e);
   const Function* find_function(const std::string& name) const;
   void expand_function(ExprPtr& e, const Function& function, std::vector<ExprPtr>& args);
   void expand_body(ExprPtr& e, const Function& function, std::vector<ExprPtr>* args);
@@ -184,20 +186,25 @@ void Expander::expr(ExprPtr& e) {
   depth_--;
 }
 
+// Goes down as deep as expressions are nested, so what it puts on the stack counts.
 void Expander::expand_expr(ExprPtr& e) {
-  if (const Identifier* name = std::get_if<Identifier>(&e->node)) {
-    std::vector<ExprPtr> none;
-    if (choose(name->name, none)) return expand_call(e, std::string(name->name), none);
-    const CDefine* define = find_define(name->name);
-    if (define && !is_open(*define)) expand_define(e, *define);
-    return;
-  }
+  if (std::holds_alternative<Identifier>(e->node)) return expand_name(e);
   children(*e);
-  Call* call = std::get_if<Call>(&e->node);
-  if (!call) return;
-  if (is_macro(call->name)) return expand_call(e, std::string(call->name), call->args);
-  if (const Function* function = find_function(call->name))
-    expand_function(e, *function, call->args);
+  if (std::holds_alternative<Call>(e->node)) expand_named_call(e);
+}
+
+void Expander::expand_name(ExprPtr& e) {
+  std::string name = std::get<Identifier>(e->node).name;
+  std::vector<ExprPtr> none;
+  if (choose(name, none)) return expand_call(e, name, none);
+  const CDefine* define = find_define(name);
+  if (define && !is_open(*define)) expand_define(e, *define);
+}
+
+void Expander::expand_named_call(ExprPtr& e) {
+  Call& call = std::get<Call>(e->node);
+  if (is_macro(call.name)) return expand_call(e, std::string(call.name), call.args);
+  if (const Function* function = find_function(call.name)) expand_function(e, *function, call.args);
 }
 
 // The script's own wins over an imported one, as with macros.

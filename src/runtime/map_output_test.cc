@@ -5,6 +5,8 @@
 #include <bpf/bpf.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "kernel/bpf_for_test.h"
 #include "kernel/machine.h"
 #include "kernel/maps.h"

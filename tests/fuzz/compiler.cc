@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.check.is_unsafe = true;
   options.check.named = {{"port", "80"}, {"on", std::nullopt}};
   options.parameters = {"42", "hello"};
-  std::vector<std::string> plans = plan_names(sources, file);
+  std::vector<std::string> plans = plan_names(sources, file, options);
   if (!plans.empty()) options.plan = plans[0];
   Diagnostics diagnostics;
   std::optional<Compiled> compiled = compile(sources, file, target, options, diagnostics);
