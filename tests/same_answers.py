@@ -197,12 +197,12 @@ def ring_buffer_is_small_where_records_are_rare(flowtap):
         for options in ([], ["--no-feature", "small_ring"]):
             done = subprocess.run([flowtap, "-q", "--dry-run", "-d", "maps", *options, "-e", script], capture_output=True, text=True)
             expected = "entries 131072" if script in small and not options else "entries 4194304"
-            if expected not in done.stdout.split("\n")[1]:
-                return f"{script} {options}: {done.stdout}{done.stderr}"
+            if expected not in done.stderr.split("\n")[1]:
+                return f"{script} {options}: {done.stderr}"
     # 64 runs of everything a timer sends fit, however much that is.
     script = "interval:s:9 { " + "printf(\"%s\", str(0)); " * 5 + "}"
     done = subprocess.run([flowtap, "-q", "--dry-run", "-d", "maps", "-e", script], capture_output=True, text=True)
-    return "" if "entries 524288" in done.stdout else done.stdout
+    return "" if "entries 524288" in done.stderr else done.stderr
 
 
 def typed_reads_give_what_helpers_give(flowtap):
