@@ -92,9 +92,11 @@ std::shared_ptr<const UserSymbols::Binary> UserSymbols::keep(const ElfFile& file
 
 std::shared_ptr<const UserSymbols::Binary> UserSymbols::load_binary(pid_t pid,
                                                                     const Mapping& mapping) {
-  Result<ElfFile> file = mapping.path == kVdso
-                             ? open_vdso()
-                             : ElfFile::open(ProcessFiles(pid, proc_).file_of(mapping));
+  ProcessFiles files(pid, proc_);
+  std::string path = files.file_of(mapping);
+  Result<ElfFile> file = mapping.path == kVdso ? open_vdso() : ElfFile::open(path);
+  // A process that ends meanwhile takes the way through its root with it.
+  if (!file && files.file_of(mapping) != path) file = ElfFile::open(files.file_of(mapping));
   return file ? keep(*file) : nullptr;
 }
 
