@@ -163,7 +163,8 @@ void Inferrer::infer_unary(const Expr& expr, const Unary& node, ExprInfo& result
       }
       if (operand.value) {
         uint64_t raw = static_cast<uint64_t>(*operand.value);
-        return set_constant(result, static_cast<int64_t>(is_negate ? 0 - raw : ~raw), false);
+        bool is_unsigned = !is_negate && !type->is_signed && !operand.is_literal;
+        return set_constant(result, static_cast<int64_t>(is_negate ? 0 - raw : ~raw), is_unsigned);
       }
       result.type = int_type(8, is_negate || type->is_signed);
       return;

@@ -13,11 +13,11 @@ ADDRESSES = ("127.0.0.1", "10.1.2.3", "::1", "fe80::1:0", "2001:db8::ff00:42:832
 PREFIXES = ((8, "10.0.0.0/8"), (16, "192.168.0.0/16"), (0, "0.0.0.0/0"), (32, "127.0.0.1"))
 TRUE_ANYWHERE = (
     "(nsecs > 0)", "(nsecs(monotonic) > 0)", "(nsecs(tai) > 0)", "(elapsed <= nsecs)", "(jiffies > 0)", "(rand <= 0xffffffff)", "(cpu < ncpus)",
-    "(numaid >= 0)", "(!has_cpid)", "(curtask.pid == tid(init))", "(curtask->tgid == pid(init))", "(curtask.comm == comm)",
+    "(numaid >= 0)", "(curtask.pid == tid(init))", "(curtask->tgid == pid(init))", "(curtask.comm == comm)",
     "(curtask.group_leader.pid == curtask.tgid)", "(leader_comm == curtask.group_leader.comm)", "(pcomm == curtask.real_parent.comm)",
-    "(kptr(curtask)->pid == tid(init))", "(!is_err(curtask))", "is_ptr(curtask)", "is_str(comm)", "(uid >= 0)", "(len(kstack) >= 0)",
+    "(kptr(curtask)->pid == tid(init))", "(!is_err(curtask))", "(uid >= 0)", "(len(kstack) >= 0)",
 )  # fmt: skip
-TRUE_IN_BEGIN = ('(probe == "begin")', "(uid == 0)", "(gid == 0)", "(pid == tid)", "(leader_tid == tid)", "(ppid > 0)")
+TRUE_IN_BEGIN = ("(uid == 0)", "(gid == 0)", "(pid == tid)", "(leader_tid == tid)", "(ppid > 0)")
 
 
 def error_text(number):

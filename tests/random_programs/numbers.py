@@ -1,9 +1,14 @@
 """Integers and conditions: operators, casts, choices, and what other types give as a number."""
 
+import re
+
 from .expression import Expr
 from .types import BOOL, INT64, INTS, UINT64, Array, Int, Record, Text, Tuple, common
 
 INTERESTING = [0, 1, 2, 7, 63, 64, 127, 128, 255, 256, 32767, 65535, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**62, 2**63 - 1]
+
+
+FUNCTIONS = {"true", "false", "string", "str", "str_concat", "strcontains", "if", "else", "bool", "int", "uint"}
 
 
 def quotient(a, b):
@@ -42,6 +47,12 @@ def cast(type, e):
     if e.type == type and not e.is_literal:
         return e
     return Expr(type, f"({type.name}){e.text}", lambda s: type.fit(int(e.value(s))))
+
+
+def is_known(text):
+    """Whether only literals are compared: words outside of them are variables, maps and builtins."""
+    without_texts = re.sub(r'"[^"]*"', "", text)
+    return not re.search(r"[@$]", without_texts) and not set(re.findall(r"[a-z_]+", without_texts)) - FUNCTIONS
 
 
 def literal(number):
@@ -174,7 +185,9 @@ class Numbers:
         kinds = [(12, self.compared), (2, self.as_bool), (1, self.full_text), (1, self.about_process)]
         if depth > 0:
             kinds += [(6, self.logic), (2, self.equal_texts), (2, self.equal_tuples), (2, self.text_inside), (2, self.key_known)]
-        return self.weighted(kinds)(depth)
+        made = self.weighted(kinds)(depth)
+        # A choice by what the compiler knows has the type of one side alone: `"a" == "b" ? x : y` is y.
+        return self.compared(depth) if is_known(made.text) else made
 
     def compared(self, depth):
         return comparison(self.pick(list(COMPARISONS)), self.number(depth), self.number(depth, may_be_literal=True))
