@@ -18,7 +18,7 @@ ROUNDS = 7
 READY = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
 ENVIRONMENT = {**os.environ, "LD_PRELOAD": "/usr/libexec/coreutils/libstdbuf.so", "_STDBUF_O": "L", READY: "1"}
 # bpftrace runs BEGIN before it attaches the rest, so an event is the sign.
-UP = 'interval:us:100 { printf("it is up\\n"); } '
+UP = 'interval:ms:1 { printf("it is up\\n"); } '
 ONE_LINER = UP + 'tracepoint:syscalls:sys_enter_openat { @[comm] = count(); }'
 # What a person writes for bpftrace 0.17 to do as tcplife does, without kprobes.
 TCPLIFE = UP + """
