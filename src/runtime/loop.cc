@@ -110,6 +110,20 @@ Status Session::State::end_iterators() {
   return ran;
 }
 
+// Beside other probes iterators tell what was there before. They are done before the script counts
+// as attached, so that nothing new is taken for old.
+Status Session::State::visit_what_is_there() {
+  Status started = start_iterators();
+  if (!started || !iterators) return started;
+  pollfd done{.fd = iterators->wait_fd(), .events = POLLIN};
+  while (::poll(&done, 1, static_cast<int>(kRest.count())) <= 0) {
+    bool has_more = false;
+    Status taken = take_some(has_more);
+    if (!taken) return taken.error();
+  }
+  return end_iterators();
+}
+
 // Not only when nothing happens: losses come with floods.
 void Session::State::check_losses() {
   Clock::time_point now = Clock::now();
@@ -194,9 +208,11 @@ bool Session::State::may_rest() const {
 Status Session::State::wait() {
   losses_read = Clock::now();
   start_clocks();
-  Status started = start_iterators();
-  if (!started) return started.error();
-  if (waits_for_nothing() && !iterators) is_over = true;
+  if (waits_for_nothing()) {
+    Status started = start_iterators();
+    if (!started) return started.error();
+    if (!iterators) is_over = true;
+  }
   bool rests_between = may_rest();
   int process_fd = options.child ? options.child->wait_fd() : process.get();
   while (!is_over) {

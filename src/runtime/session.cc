@@ -3,7 +3,8 @@
 //
 //   1. begin probes run, one after the other
 //   2. the others are attached; those that fire newest first in reverse, see attach.h
-//   3. the command of -c is let go, and the number of probes is written
+//   3. the number of probes is written, iterators go through what is there already, and the command
+//      of -c is let go
 //   4. records are handled until a signal, exit(), the end of the process, or the end of a script
 //      that waits for nothing
 //   5. everything is detached, what is left in the ring buffer is handled, end probes run
@@ -253,15 +254,19 @@ Status Session::State::resume_with_tables() {
 }
 
 Status Session::State::start() {
-  if (options.child && !options.dry_run && !is_over) {
-    Status resumed = unwind ? resume_with_tables() : options.child->resume();
-    if (!resumed) return resumed.error();
-  }
   if (!options.quiet) parts.writer.attached_probes(count_probes());
   // A table that stays empty still says what it would have shown.
   if (std::optional<int> table = only_table(parts.image)) {
     const Table& only = parts.image.tables.at(static_cast<size_t>(*table));
     if (only.sorted_by < 0) parts.writer.heading(only);
+  }
+  if (!options.dry_run && !waits_for_nothing()) {
+    Status visited = visit_what_is_there();
+    if (!visited) return visited.error();
+  }
+  if (options.child && !options.dry_run && !is_over) {
+    Status resumed = unwind ? resume_with_tables() : options.child->resume();
+    if (!resumed) return resumed.error();
   }
   if (std::getenv(kNotifyVariable)) {
     parts.writer.flush();

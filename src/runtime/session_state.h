@@ -39,6 +39,7 @@ struct Session::State {
   // --- parts of them
   Status start_iterators();
   Status end_iterators();
+  Status visit_what_is_there();
   Status drain();
   void take(Bytes record);
   Status take_some(bool& has_more);

@@ -375,10 +375,9 @@ class Expander {
     if (!target_.has(Feature::Btf))
       return void(error(
           "iterators are known by the kernel's type information (BTF), which this kernel lacks"));
-    std::vector<std::string> known = target_.iterators();
-    if (std::find(known.begin(), known.end(), part(1)) == known.end()) {
+    if (!target_.iterator(part(1)).ok()) {
       Diagnostic& report = error(fmt::format("this kernel has no iterator '{}'", part(1)));
-      if (auto near = nearest(part(1), known))
+      if (auto near = nearest(part(1), target_.iterators()))
         report.with_hint(fmt::format("did you mean '{}'?", *near));
       else
         report.with_hint("list them with: -l 'iter:*'");

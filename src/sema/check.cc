@@ -345,11 +345,6 @@ class Checker {
           .with_hint(fmt::format("raise it in the config block: config = {{ max_bpf_progs = {} }}",
                                  program_.instances.size()));
     check_trial_names();
-    for (const auto& instance : program_.instances)
-      if (instance->kind == ProbeKind::Iter && program_.instances.size() > 1) {
-        diagnostics_.error(instance->span, "an iter probe must be the only probe of a script");
-        return;
-      }
   }
 
   // Results are told by name.

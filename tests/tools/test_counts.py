@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 
 from processes import Running
 from shared import differing, run_load
@@ -133,6 +134,31 @@ def tcptop_counts_multipath_connections(root, flowtap):
     for row in of(done, rows):
         found[row["rport"]] = found.get(row["rport"], 0) + row["bytes"]
     return differing("payload by remote port", expected, found) + err
+
+
+def tcptop_knows_connections_from_before(root, flowtap):
+    """what this process sends and its child reads, through a connection that is older than tcptop"""
+    problem = ""
+    for plan in ((), ("--plan", "space")):
+        with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as client:
+            server, _ = listener.accept()
+            client.sendall(b"before")
+            server.recv(6)
+            # The only report is that of the end.
+            running = Running(flowtap, "tcptop", "--interval", "1000", "-f", "json", *plan)
+            client.sendall(b"x" * 70001)
+            child = os.fork()
+            if child == 0:
+                os._exit(len(server.recv(70001, socket.MSG_WAITALL)) != 70001)
+            status = os.waitpid(child, 0)[1]
+            out, err = running.stop()
+            near, far = client.getsockname()[1], server.getsockname()[1]
+            server.close()
+        found = {(row["pid"], row["lport"], row["rport"], row["rx_bytes"], row["tx_bytes"])
+                 for row in map(json.loads, out.splitlines()) if {row["lport"], row["rport"]} == {near, far}}
+        expected = {(os.getpid(), near, far, 0, 70001), (child, far, near, 70001, 0)}
+        problem += differing("status of the reader", 0, status) + differing(f"rows of {plan}", expected, found) + err
+    return problem
 
 
 def tcptop_filters_in_the_kernel(root, flowtap):
