@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "builtins/probes.h"
 #include "lang/expand.h"
@@ -235,9 +236,9 @@ void Inferrer::infer_assign(const Stmt& stmt, const Assign& assign) {
     return;
   }
   bool to_map = std::holds_alternative<MapAccess>(assign.target->node) && !assign.is_compound;
-  aggregate_ = to_map ? assign.value.get() : nullptr;
+  const Expr* outer = std::exchange(aggregate_, to_map ? assign.value.get() : nullptr);
   infer(*assign.value);
-  aggregate_ = nullptr;
+  aggregate_ = outer;
   if (std::holds_alternative<Variable>(assign.target->node)) {
     int variable = info(*assign.target).variable;
     if (variable < 0) return;

@@ -82,7 +82,7 @@ class Numbers:
         kinds = [
             (8, self.arithmetic), (3, self.cast), (2, self.unary), (2, self.choice), (1, self.elvis), (1, self.from_bool),
             (1, self.from_text), (2, self.from_compound), (1, self.from_map), (1, self.swapped), (1, self.macro_call),
-            (1, self.block_value), (1, self.size_of),
+            (1, self.block_value), (1, self.size_of), (1, self.function_call),
         ]  # fmt: skip
         return self.weighted(kinds)(depth)
 
@@ -164,6 +164,9 @@ class Numbers:
         a, b = self.number(depth - 1), self.number(depth - 1)
         return Expr(body(a, b).type, f"{name}({a.text}, {b.text})", body(a, b).value)
 
+    def function_call(self, depth):
+        return self.called(lambda t: isinstance(t, Int), depth) or self.known_number()
+
     def block_value(self, depth):
         """`{ $b = e; e2 }`: the variable may be used by the result."""
         name, e = self.new_name("$b"), self.number_of(self.pick(INTS), depth - 1)
@@ -193,6 +196,8 @@ class Numbers:
         return comparison(self.pick(list(COMPARISONS)), self.number(depth), self.number(depth, may_be_literal=True))
 
     def as_bool(self, depth):
+        if self.chance(0.3) and (call := self.called(lambda t: t == BOOL, depth)):
+            return call
         found = self.variable_of(lambda t: t == BOOL)
         if found and self.chance(0.5):
             return found

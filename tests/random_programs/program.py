@@ -5,6 +5,7 @@ import random
 from .builtins import Builtins
 from .compounds import Compounds, Struct
 from .expression import State
+from .functions import Functions
 from .maps import Map, Maps, entries
 from .numbers import INTERESTING, Numbers, arithmetic
 from .statements import Statements, indented
@@ -15,12 +16,12 @@ STATEMENTS = (3, 5, 8, 12, 24)
 NUMBERS = 6
 
 
-class Generator(Numbers, Texts, Compounds, Builtins, Maps, Statements):
+class Generator(Numbers, Texts, Compounds, Builtins, Maps, Statements, Functions):
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.numbers = [self.start_number() for _ in range(NUMBERS)]
         self.max_strlen = self.pick([16, 32, 64, 200, 1024])
-        self.variables, self.maps, self.aggregations, self.macros = [], [], [], []
+        self.variables, self.maps, self.aggregations, self.macros, self.functions = [], [], [], [], []
         self.names, self.declared, self.maps_at_end = 0, set(), []
         self.is_timer, self.is_end = self.chance(0.1), False  # else a begin probe
         self.struct = Struct("s0", self.random)
@@ -68,6 +69,7 @@ class Generator(Numbers, Texts, Compounds, Builtins, Maps, Statements):
         """Answers the script, the lines it prints, and the entries of maps at its end."""
         lines = self.definitions() + self.make_macros()
         self.make_maps()
+        lines += self.make_functions()
         state = State()
         probes, statements = [], self.pick(STATEMENTS)
         main = "interval:ms:1" if self.is_timer else "begin"

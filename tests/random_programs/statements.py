@@ -20,7 +20,9 @@ class Statements:
         known = list(self.variables)
         parts = [self.statement(depth) for _ in range(self.random.randrange(1, 4))]
         self.variables = known
+        return self.sequence(parts)
 
+    def sequence(self, parts):
         def run(s):
             for _, step in parts:
                 step(s)
@@ -33,6 +35,7 @@ class Statements:
             (3, self.set_map), (3, self.aggregate), (1, self.remove), (1, self.look_up), (1, self.change_map), (1, self.point),
             (1, self.call_macro), (1, self.widen), (1, self.widen_map), (1, self.offset_pointer), (1, self.step_inside), (1, self.show_bytes),
             (1, self.show_words), (1, self.show_letter), (1, self.compare_bytes), (1, self.is_near), (1, self.act), (1, self.count_unknown),
+            (1, self.call_function),
         ]  # fmt: skip
         nested = [(3, self.branch), (2, self.range), (1, self.while_), (1, self.unroll), (1, self.each)]
         return self.weighted(simple + nested if depth > 0 else simple)(depth)

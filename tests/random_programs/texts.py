@@ -20,7 +20,7 @@ class Texts:
     def text(self, depth):
         kinds = [(3, self.plain_text), (2, lambda d: self.text_literal())]
         if depth > 0:
-            kinds += [(2, self.text_choice), (2, self.joined), (2, self.head), (1, self.text_field)]
+            kinds += [(2, self.text_choice), (2, self.joined), (2, self.head), (1, self.text_field), (1, self.text_call)]
         return self.weighted(kinds)(depth)
 
     def plain_text(self, depth):
@@ -45,6 +45,9 @@ class Texts:
         if length + 1 >= t.type.room:
             return Expr(t.type, f"str({t.text})", t.value)
         return Expr(Text(length + 1), f"str({t.text}, {length})", lambda s: t.value(s)[:length])
+
+    def text_call(self, depth):
+        return self.called(lambda t: isinstance(t, Text), depth) or self.plain_text(depth)
 
     def text_field(self, depth):
         e = self.variable_of(lambda t: hasattr(t, "parts"))
