@@ -247,6 +247,13 @@ def symbols_of_other_users_are_still_found(flowtap):
     return "" if re.search(r"mkdir\+\d+\n\s+(work|main)\+", done.stdout) else done.stdout + done.stderr
 
 
+# --- counts ---------------------------------------------------------------------------------------
+def numbers_of_large_keys_start_at_a_secret(flowtap):
+    command = [flowtap, "--dry-run", "-d", "bpf", "-e", "interval:s:1 { @[kstack] = count(); }"]
+    runs = {subprocess.run(command, capture_output=True, text=True, check=True).stderr for _ in range(2)}
+    return "" if len(runs) == 2 else "two runs have the same program\n"
+
+
 # --- shells ---------------------------------------------------------------------------------------
 UNSAFE = {"system": 'system("true")', "signal": "signal(9)", "signal_thread": "signal_thread(9)", "override": "override(1)",
           "write_user": "write_user(args.pathname, &$x, 1)"}

@@ -120,6 +120,7 @@ CompileOptions compile_options(const Options& options, const Child* child,
   out.lower.tai_offset_ns =
       static_cast<int64_t>(clock_ns(CLOCK_TAI)) - static_cast<int64_t>(clock_ns(CLOCK_BOOTTIME));
   out.lower.pid_namespace = own_pid_namespace();
+  (void)::getentropy(out.lower.key_seed.data(), sizeof out.lower.key_seed);
   out.parameters = options.parameters;
   out.added = options.added;
   out.filter = options.filter;
@@ -308,6 +309,7 @@ class Driver {
     options.lower.start_ns = 0;
     options.lower.tai_offset_ns = 0;
     options.lower.pid_namespace.reset();
+    options.lower.key_seed = LowerOptions{}.key_seed;
     Result<std::vector<std::string>> plans = wanted_plans(file, options);
     if (!plans.ok()) return report(plans.error(), kExitUsage);
     for (const std::string& plan : *plans) {

@@ -28,7 +28,8 @@ static constexpr uint32_t kRound = 64;
 static constexpr uint32_t kLook = 32;
 
 Lowering::MapKey Lowering::number_key(Address whole, const Type& type) {
-  Hash hash{b().move(imm(0x243f6a8885a308d3)), b().move(imm(0x13198a2e03707344))};
+  auto start = [&](uint64_t seed) { return b().move(imm(static_cast<int64_t>(seed))); };
+  Hash hash{start(image_.options().key_seed[0]), start(image_.options().key_seed[1])};
   hash_value(hash, whole, type, type->size > kMostOnStack);
   Address number = temp(kKeyNumberSize);
   b().store(number, 8, reg(hash.a));
