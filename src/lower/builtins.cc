@@ -155,9 +155,9 @@ bool Lowering::lower_builtin_into(const Expr& expr, const Builtin& builtin,
     case Fn::Ksym: b().store(to, 8, lower_scalar(*args[0])); return true;
     case Fn::Usym: {
       b().store(to, 8, lower_scalar(*args[0]));
-      Reg pid = b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32));
-      b().store(to + kUSymPid, 8, reg(pid));
-      note_process(reg(pid));
+      Operand pid = lower_pid({}, false);
+      b().store(to + kUSymPid, 8, pid);
+      note_process(pid);
       return true;
     }
     case Fn::CgroupPath: {

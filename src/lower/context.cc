@@ -82,10 +82,10 @@ Value Lowering::lower_user_function(const Type& type) {
                                  : reg(b().call(BPF_FUNC_get_attach_cookie, {reg(ctx())})));
     return memory(type, to);
   }
-  Reg pid = b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32));
+  Operand pid = lower_pid({}, false);
   b().store(to, 8, instruction_pointer());
-  b().store(to + kUSymPid, 8, reg(pid));
-  note_process(reg(pid));
+  b().store(to + kUSymPid, 8, pid);
+  note_process(pid);
   return memory(type, to);
 }
 

@@ -262,8 +262,7 @@ void Lowering::lower_stack(const Expr& expr, Address to) {
   b().start(done);
   b().store(to, 4, reg(count));
   Operand pid = imm(0);
-  if (is_user)
-    pid = reg(b().alu(ir::Alu::Shr, reg(b().call(BPF_FUNC_get_current_pid_tgid, {})), imm(32)));
+  if (is_user) pid = lower_pid({}, false);
   b().store(to + kStackPid, 4, pid);
   if (is_user && !by_build_id && type->stack_mode != StackMode::Raw) note_process(pid);
 }
