@@ -584,6 +584,12 @@ def unprivileged_user_is_told_what_is_missing(flowtap):
     return "" if done.returncode == 3 and ("root" in done.stderr or "CAP_" in done.stderr) else done.stderr
 
 
+def program_is_not_taken_for_a_script(flowtap):
+    done = subprocess.run([flowtap, "/bin/true"], capture_output=True, text=True)
+    is_told = done.stderr.startswith("error: '/bin/true' is not a script") and "hint: " in done.stderr
+    return "" if is_told and done.returncode == 1 and done.stderr.count("\n") == 2 else done.stderr[:500]
+
+
 def garbage_is_refused_without_a_crash(flowtap):
     for text in ("\0\1\2", "begin {", "}}}}", "begin { @[ = ; }", "\xff\xfe begin", "begin { " + "(" * 5000, "/" * 300, "$" * 99, "begin { $x = $x }"):
         done = subprocess.run([flowtap, "-"], input=text.encode("latin-1"), capture_output=True)

@@ -19,6 +19,9 @@ static Result<std::string> read_text(const std::string& path) {
   if (fs::is_directory(path, error)) return Error{fmt::format("cannot read '{}'", path), EISDIR};
   std::optional<std::string> text = read_file(path);
   if (!text) return errno_error(fmt::format("cannot read '{}'", path));
+  if (text->find('\0') != std::string::npos)
+    return Error{fmt::format("'{}' is not a script: it holds bytes that are no text", path), 0,
+                 "a program is traced by a script that names it: uprobe:FILE:FUNCTION { ... }"};
   return *text;
 }
 

@@ -18,6 +18,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     at = token.span.end;
   }
   CHECK(!tokens.empty() && tokens.back().kind == TokenKind::End);
-  for (const Diagnostic& diagnostic : diagnostics.all()) render(diagnostic, sources);
+  fuzz::render_some(diagnostics, sources);
   return 0;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "source/diagnostics.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
@@ -18,6 +19,12 @@ namespace flowtap::fuzz {
 
 inline std::string_view text_of(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};
+}
+
+// The first few: each shows its line, and all of them would take most of the time.
+inline void render_some(const Diagnostics& diagnostics, const Sources& sources) {
+  size_t shown = std::min<size_t>(diagnostics.all().size(), 4);
+  for (size_t i = 0; i < shown; i++) render(diagnostics.all()[i], sources);
 }
 
 // The input taken apart from its front; zeros when it has no more.
