@@ -56,7 +56,7 @@ printf 'TCP_%s\n' ESTABLISHED SYN_SENT SYN_RECV FIN_WAIT1 FIN_WAIT2 TIME_WAIT CL
 #include <type_traits>
 template <typename T> void print(const char* name, T value) {
   if constexpr (std::is_integral_v<T> || std::is_enum_v<T>)
-    std::printf("    {\"%s\", %lldLL},\n", name, (long long)value);
+    std::printf("    {\"%s\", %lldLL, %d},\n", name, (long long)value, std::is_enum_v<T>);
 }
 int main() {
 C
@@ -77,6 +77,7 @@ echo '#include <string_view>'
 echo 'struct UapiConstant {'
 echo '  std::string_view name;'
 echo '  int64_t value;'
+echo '  bool is_enumerator;'
 echo '};'
 echo 'static constexpr UapiConstant kUapiConstants[] = {'
 "$work/try" | LC_ALL=C sort -t'"' -k2,2 -u

@@ -9,13 +9,13 @@
 
 namespace flowtap {
 
-std::optional<int64_t> find_constant(std::string_view name) {
+std::optional<Constant> find_constant(std::string_view name) {
   auto less = [](const UapiConstant& constant, std::string_view wanted) {
     return constant.name < wanted;
   };
   auto found = std::lower_bound(std::begin(kUapiConstants), std::end(kUapiConstants), name, less);
   if (found == std::end(kUapiConstants) || found->name != name) return std::nullopt;
-  return found->value;
+  return Constant{found->value, found->is_enumerator};
 }
 
 }  // namespace flowtap

@@ -8,6 +8,11 @@
 
 namespace flowtap {
 
-std::optional<int64_t> find_constant(std::string_view name);
+struct Constant {
+  int64_t value = 0;
+  bool is_enumerator = false;  // else a macro
+};
+
+std::optional<Constant> find_constant(std::string_view name);
 
 }  // namespace flowtap

@@ -265,9 +265,11 @@ Type ScriptTypes::complete_all(const Type& type) const {
 
 std::optional<EnumConstant> ScriptTypes::find_enumerator(const std::string& name) const {
   if (auto found = enumerators_.find(name); found != enumerators_.end()) return found->second;
-  if (std::optional<EnumConstant> known = target_.find_enumerator(name)) return known;
-  if (std::optional<int64_t> value = find_constant(name))
-    return EnumConstant{int_type(8, true), *value};
+  // The kernel's BTF knows no macros, and it takes long to find that out.
+  std::optional<Constant> constant = find_constant(name);
+  if (!constant || constant->is_enumerator)
+    if (std::optional<EnumConstant> known = target_.find_enumerator(name)) return known;
+  if (constant) return EnumConstant{int_type(8, true), constant->value};
   return std::nullopt;
 }
 

@@ -141,25 +141,25 @@ bool Btf::has(uint32_t id) const {
   return number + 1 < offsets_.size();
 }
 
-// Backwards, so that of two types with one name the first is found first.
-void Btf::index_names() const {
-  uint32_t count = end_id() - first_id_;
-  buckets_.assign(std::bit_ceil(count / 2 + 1), 0);
-  next_.assign(count, 0);
-  for (uint32_t i = count; i-- > 0;) {
-    std::string_view name = text(load<uint32_t>(types_, offsets_[i]));
-    if (name.empty()) continue;
-    uint32_t& head = buckets_[bucket_of(name)];
-    next_[i] = head;
-    head = i + 1;
-  }
-}
-
-// FNV-1a.
-uint32_t Btf::bucket_of(std::string_view name) const {
+// FNV-1a. `buckets` is a power of two.
+static size_t bucket_of(std::string_view name, size_t buckets) {
   uint32_t hash = 2166136261u;
   for (char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return hash & static_cast<uint32_t>(buckets_.size() - 1);
+  return hash & (buckets - 1);
+}
+
+// Backwards, so that of two types with one name the first is found first.
+void Btf::index(Names& names, BtfKind kind) const {
+  for (uint32_t i = end_id() - first_id_; i-- > 0;)
+    if (kind_of(load<uint32_t>(types_, offsets_[i] + 4)) == kind)
+      names.entries.push_back({first_id_ + i, 0});
+  names.buckets.assign(std::bit_ceil(names.entries.size() / 2 + 1), 0);
+  for (uint32_t i = 0; i < names.entries.size(); i++) {
+    std::string_view name = type(names.entries[i].id).name;
+    uint32_t& head = names.buckets[bucket_of(name, names.buckets.size())];
+    names.entries[i].next = head;
+    head = i + 1;
+  }
 }
 
 bool Btf::is_text(uint32_t offset, std::string_view expected) const {
@@ -268,12 +268,15 @@ BtfArray Btf::array_info(const BtfType& type) {
 // A short script asks for one or two names, for which a table of all costs more than a look at all.
 uint32_t Btf::find(std::string_view name, BtfKind kind) const {
   if (name.empty()) return 0;
-  if (finds_++ < kFindsWithoutIndex) return scan(name, kind);
-  if (buckets_.empty()) index_names();
-  for (uint32_t link = buckets_[bucket_of(name)]; link != 0; link = next_[link - 1]) {
-    uint32_t id = first_id_ + link - 1;
-    BtfType candidate = type(id);
-    if (candidate.kind == kind && candidate.name == name) return id;
+  Names& names = names_[kind];
+  if (auto known = names.scanned.find(name); known != names.scanned.end()) return known->second;
+  if (names.scanned.size() < kFindsWithoutIndex)
+    return names.scanned[std::string(name)] = scan(name, kind);
+  if (names.buckets.empty()) index(names, kind);
+  uint32_t link = names.buckets[bucket_of(name, names.buckets.size())];
+  for (; link != 0; link = names.entries[link - 1].next) {
+    uint32_t id = names.entries[link - 1].id;
+    if (is_text(load<uint32_t>(types_, offsets_[id - first_id_]), name)) return id;
   }
   return 0;
 }
@@ -288,14 +291,24 @@ uint32_t Btf::scan(std::string_view name, BtfKind kind) const {
   return 0;
 }
 
+std::optional<Btf::FoundEnumerator> Btf::enumerator_in(uint32_t id, std::string_view name) const {
+  BtfType candidate = type(id);
+  for (uint32_t i = 0; i < candidate.vlen; i++)
+    if (is_text(enumerator_name(candidate, i), name))
+      return FoundEnumerator{id, enum_value(candidate, i)};
+  return std::nullopt;
+}
+
 std::optional<Btf::FoundEnumerator> Btf::find_enumerator(std::string_view name) const {
+  for (uint32_t id : used_enums_)
+    if (std::optional<FoundEnumerator> found = enumerator_in(id, name)) return found;
   for (uint32_t id = first_id_; has(id); id++) {
     BtfKind kind = kind_of(load<uint32_t>(types_, offsets_[id - first_id_] + 4));
     if (kind != BtfKind::Enum && kind != BtfKind::Enum64) continue;
-    BtfType candidate = type(id);
-    for (uint32_t i = 0; i < candidate.vlen; i++)
-      if (is_text(enumerator_name(candidate, i), name))
-        return FoundEnumerator{id, enum_value(candidate, i)};
+    std::optional<FoundEnumerator> found = enumerator_in(id, name);
+    if (!found) continue;
+    used_enums_.push_back(id);
+    return found;
   }
   return std::nullopt;
 }

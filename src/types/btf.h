@@ -3,6 +3,7 @@
 // to the caller (a mapped /sys/kernel/btf/vmlinux, or a test's vector) and must outlive the Btf.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -112,12 +113,13 @@ class Btf {
  private:
   Status walk(size_t types) const;
   bool has(uint32_t id) const;
-  void index_names() const;
+  struct Names;
+  void index(Names& names, BtfKind kind) const;
   uint32_t scan(std::string_view name, BtfKind kind) const;
   std::string_view text(uint32_t offset) const;
   bool is_text(uint32_t offset, std::string_view expected) const;  // without looking for its end
   Bytes record(uint32_t id) const;
-  uint32_t bucket_of(std::string_view name) const;
+  std::optional<FoundEnumerator> enumerator_in(uint32_t id, std::string_view name) const;
 
   const Btf* base_ = nullptr;
   Bytes types_, strings_;
@@ -126,11 +128,19 @@ class Btf {
   // Where own types start in types_, as far as anybody asked, and where the next would.
   mutable std::vector<uint32_t> offsets_ = {0};
   mutable bool is_walked_ = false;
-  // Names: a chained hash table whose links are ids counted from first_id_, plus one; 0 ends.
-  // Made when names are asked for often.
+  // The names of one kind: a chained hash table, made when they are asked for often. Links are
+  // places in `entries`, plus one; 0 ends.
+  struct Names {
+    struct Entry {
+      uint32_t id, next;
+    };
+    std::map<std::string, uint32_t, std::less<>> scanned;  // what was found before it was made
+    std::vector<uint32_t> buckets;
+    std::vector<Entry> entries;
+  };
   static constexpr uint32_t kFindsWithoutIndex = 16;
-  mutable std::vector<uint32_t> buckets_, next_;
-  mutable uint32_t finds_ = 0;
+  mutable std::map<BtfKind, Names> names_;
+  mutable std::vector<uint32_t> used_enums_;  // the next constant is often of the same
 };
 
 }  // namespace flowtap
