@@ -122,6 +122,7 @@ class Lowering {
   ir::Compare comparison(const Binary& node) const;
   bool may_be_known(const Type& pointer) const;
   Operand as_number(Operand pointer);
+  Operand pointer_as_number(const Expr& pointer);
   bool compares_signed(const Expr& left, const Expr& right) const;
   std::optional<Location> location_of(const Expr& expr);
   std::optional<Location> member_location(const Expr& expr, const Member& node);
