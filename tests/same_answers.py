@@ -58,6 +58,41 @@ def name_in_the_task_is_part_of_keys_and_rows(flowtap):
     return "" if rows == 113 * cpus and len(keys) == cpus else f"{rows} rows, keys {keys}"
 
 
+# Three threads on one CPU fail to make some directories, each another number of them, and say who they are.
+THREADS = """
+import ctypes, os, sys, threading
+os.sched_setaffinity(0, {int(sys.argv[1])})
+def work(name, calls):
+    libc = ctypes.CDLL(None)
+    libc.prctl(15, name.encode(), 0, 0, 0)
+    for _ in range(calls): libc.mkdir(b"/no/such/place", 0)
+    os.write(1, f"{os.getpid()} {threading.get_native_id()} {name} {calls}\\n".encode())
+threads = [threading.Thread(target=work, args=(f"thread{i}", 31 + i)) for i in range(3)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+def numbers_in_the_task_are_those_of_the_helper(flowtap):
+    """`pid` and `tid` before and behind `comm`, in the predicate, in a branch and in a loop."""
+    script = """tracepoint:syscalls:sys_enter_mkdir /tid > 0 && strncmp(comm, "thread", 6) == 0/ {
+        @first[pid, tid, comm] = count(); @last[comm, tid, pid] = count();
+        if (pid != tid) { @branch[comm, tid] = count(); }
+        for ($i : 0..2) { @loop[pid, comm, tid] = count(); } }"""
+    tracers = [Running(flowtap, "-e", script), Running(flowtap, "--no-feature", "pid_in_place", "-e", script)]
+    children = [subprocess.Popen([sys.executable, "-c", THREADS, str(cpu)], stdout=subprocess.PIPE, text=True) for cpu in os.sched_getaffinity(0)]
+    threads = [line.split() for child in children for line in child.communicate()[0].splitlines()]
+    expected = []
+    for pid, tid, name, calls in threads:
+        expected += [f"@first[{pid}, {tid}, {name}]: {calls}", f"@last[{name}, {tid}, {pid}]: {calls}"]
+        expected += [f"@branch[{name}, {tid}]: {calls}", f"@loop[{pid}, {name}, {tid}]: {2 * int(calls)}"]
+    for tracer in tracers:
+        out = tracer.stop()[0]
+        if Counter(line for line in out.splitlines() if line) != Counter(expected):
+            return f"expected {sorted(expected)}, found {out}"
+    return "" if len(threads) == 3 * len(children) else str(threads)
+
+
 def maps_that_nothing_uses_take_no_room(flowtap):
     script = 'begin { if (getopt("all", false)) { @all[comm] = count(); } @one[1] = count(); print(@all); clear(@all); exit(); }'
     said = {}

@@ -103,6 +103,7 @@ CompileOptions compile_options(const Options& options, const Child* child,
   };
   out.check.swaps_function_probes = uses("kprobe_as_fentry");
   out.lower.reads_comm_in_place = uses("comm_in_place");
+  out.lower.reads_pid_in_place = uses("pid_in_place");
   out.lower.hashes_keys = uses("hashed_keys");
   out.lower.uses_lanes = uses("cpu_lanes");
   out.lower.fits_ring = uses("small_ring");

@@ -14,6 +14,7 @@ struct LowerOptions {
   std::optional<int> pid;           // -p: kernel probes run for this process only
   std::optional<int> user_pid;      // -p or -c: the same for user probes
   bool reads_comm_in_place = true;  // `comm` by two loads from the task and not by a helper
+  bool reads_pid_in_place = true;   // `pid` and `tid` from the task where `comm` is
   bool hashes_keys = true;          // maps with large keys are keyed by a number made of them
   bool uses_lanes = true;           // small per-CPU maps become plain ones
   bool fits_ring = true;            // a small ring buffer where records are rare
