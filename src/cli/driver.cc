@@ -107,6 +107,7 @@ CompileOptions compile_options(const Options& options, const Child* child,
   out.lower.hashes_keys = uses("hashed_keys");
   out.lower.uses_lanes = uses("cpu_lanes");
   out.lower.fits_ring = uses("small_ring");
+  out.lower.stores_zeros = uses("stored_zeros");
   out.shrinks_maps = uses("small_maps");
   out.check.keeps_probe = name_filter(options.probe_filter);
   out.check.environment = [](const std::string& name) -> std::optional<std::string> {

@@ -17,6 +17,7 @@ struct LowerOptions {
   bool reads_pid_in_place = true;   // `pid` and `tid` from the task where `comm` is
   bool hashes_keys = true;          // maps with large keys are keyed by a number made of them
   bool uses_lanes = true;           // small per-CPU maps become plain ones
+  bool stores_zeros = true;         // rooms for strings are cleared without calling a helper
   bool fits_ring = true;            // a small ring buffer where records are rare
   uint64_t ringbuf_bytes = 4 << 20;
   uint64_t max_keys = 0;      // --max-keys: of every map, whatever the script says; 0: as it says
