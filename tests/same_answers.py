@@ -242,5 +242,19 @@ def ring_buffer_is_small_where_records_are_rare(flowtap):
     return "" if "entries 524288" in done.stderr else done.stderr
 
 
+def types_are_the_same_with_an_index_from_the_start(flowtap):
+    """The same code comes out, of a tool that asks for few types and of a script that asks for more than are searched for one by one."""
+    names = "sock tcp_sock sk_buff inode dentry file bio request mm_struct cred net_device socket page super_block pid nsproxy msghdr cgroup".split()
+    many = "begin { " + "".join(f"print(sizeof(struct {name})); " for name in names) + "exit(); }"
+    for command in (["tcplife"], ["-e", many]):
+        answers = []
+        for options in ([], ["--no-feature", "lazy_types"]):
+            done = subprocess.run([flowtap, "-q", "--dry-run", "-d", "bpf", *options, *command], capture_output=True, text=True)
+            answers.append((done.returncode, done.stdout, done.stderr))
+        if answers[0] != answers[1] or answers[0][0] != 0 or "call " not in answers[0][2]:
+            return f"{command}: {answers}"
+    return ""
+
+
 def typed_reads_give_what_helpers_give(flowtap):
     return "".join(typed_reads.problems_of(flowtap, name) for name in typed_reads.STRUCTS)

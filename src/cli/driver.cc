@@ -189,7 +189,9 @@ class Driver {
       if (!started.ok()) return report(started.error(), kExitScript);
       child = std::move(*started);
     }
-    LiveTarget target(LiveTargetOptions{.without = unused_features(), .pid = options_.pid});
+    LiveTarget target(LiveTargetOptions{.without = unused_features(),
+                                        .is_lazy = !leaves_unused("lazy_types"),
+                                        .pid = options_.pid});
     CompileOptions how = compile_options(options_, child ? &*child : nullptr, *script);
     Result<std::vector<std::string>> plans = wanted_plans(file, how);
     if (!plans.ok()) return report(plans.error(), kExitUsage);

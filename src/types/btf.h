@@ -102,6 +102,8 @@ class Btf {
 
   // The first type of that kind and name among this BTF's own ids (not the base's); 0 for none.
   uint32_t find(std::string_view name, BtfKind kind) const;
+  // Names are looked up in an index from the first one on.
+  void index_at_once() { finds_ = kFindsWithoutIndex; }
 
   struct FoundEnumerator {
     uint32_t enum_id = 0;
