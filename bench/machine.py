@@ -28,7 +28,7 @@ class Machine:
         self.keeper = tempfile.TemporaryDirectory(prefix="flowtap-bench-")
         self.folder = Path(self.keeper.name)
         if self.gcc:
-            for name in ("read_load", "ping_pong"):
+            for name in ("read_load", "ping_pong", "first_run"):
                 self.build(name, ["gcc", "-O2"], C / f"{name}.c", [])
         self.hand = self.build_hand()
 
@@ -96,8 +96,3 @@ def vm_peak_megabytes(pid):
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) / 1024
     return 0.0
-
-
-def cpu_milliseconds(pid):
-    """How long the threads of a running process have been on a CPU."""
-    return sum(int(file.read_text().split()[0]) for file in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e6

@@ -1,27 +1,21 @@
-"""Milliseconds from starting a program to its first sign that all is attached, and its peak memory.
+"""Milliseconds from starting a program until each of its BPF programs that a load reaches has run, and its peak memory.
 
-The sign is a line of output: the heading of a tool, or that of a timer.
+bench/c/first_run.c makes the load and asks the kernel for the runs, so that nothing is added to what is measured.
 """
 
 import os
-import select
+import signal
 import statistics
 import subprocess
 import time
 
-from machine import cpu_milliseconds, vm_peak_megabytes
+from machine import vm_peak_megabytes
 from table import Row
 
 ROUNDS = 7
-# The C library of programs that do not care keeps lines back when they go to a pipe.
-# flowtap writes READY when that variable is set: for tools without a heading.
-READY = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
-ENVIRONMENT = {**os.environ, "LD_PRELOAD": "/usr/libexec/coreutils/libstdbuf.so", "_STDBUF_O": "L", READY: "1"}
-# bpftrace runs BEGIN before it attaches the rest, so an event is the sign.
-UP = 'interval:ms:1 { printf("it is up\\n"); } '
-ONE_LINER = UP + 'tracepoint:syscalls:sys_enter_openat { @[comm] = count(); }'
+ONE_LINER = "tracepoint:syscalls:sys_enter_openat { @[comm] = count(); }"
 # What a person writes for bpftrace 0.17 to do as tcplife does, without kprobes.
-TCPLIFE = UP + """
+TCPLIFE = """
 tracepoint:sock:inet_sock_set_state /args->protocol == 6/ {
   if (args->newstate < 4) { @birth[args->skaddr] = nsecs; @pid[args->skaddr] = pid; @comm[args->skaddr] = comm; }
   if (args->newstate == 7 && @birth[args->skaddr]) {
@@ -57,78 +51,68 @@ STRUCTS = {
 def typed_accesses():
     """100 fields of 20 structs, in a branch that is compiled and never taken."""
     reads = "".join(f"$x = (uint64)((struct {s} *)curtask)->{f};\n" for s, fs in STRUCTS.items() for f in fs.split())
-    return UP + 'tracepoint:syscalls:sys_enter_openat /pid == 1/ { ' + reads + " @ = $x; }"
+    return 'tracepoint:syscalls:sys_enter_openat /pid == 1/ { ' + reads + " @ = $x; }"
 
 
-def start(command, sign):
+def start(machine, load, command):
     """(milliseconds, milliseconds on a CPU, megabytes)"""
-    begin = time.monotonic()
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=ENVIRONMENT)
-    seen = b""
-    while sign.encode() not in seen:
-        ready, _, _ = select.select([process.stdout], [], [], 120)
-        piece = os.read(process.stdout.fileno(), 4096) if ready else b""
-        if not piece:
-            process.kill()
-            raise RuntimeError(f"{' '.join(command)[:60]} did not start: {seen.decode()[:300]}")
-        seen += piece
-    milliseconds = (time.monotonic() - begin) * 1e3
-    on_cpu = cpu_milliseconds(process.pid)
+    watcher = subprocess.Popen([machine.tool("first_run"), load, *command], stdout=subprocess.PIPE, text=True)
+    line = watcher.stdout.readline().split()
+    if not line:
+        watcher.wait()
+        raise RuntimeError(f"{' '.join(command)[:60]} did not start")
+    pid = int(line[0])
     time.sleep(0.1)
-    megabytes = vm_peak_megabytes(process.pid)
-    process.kill()  # bpftrace misses a Ctrl-C that comes this early
-    process.communicate()
-    return milliseconds, on_cpu, megabytes
+    megabytes = vm_peak_megabytes(pid)
+    os.kill(pid, signal.SIGKILL)  # bpftrace misses a Ctrl-C that comes this early
+    watcher.communicate()
+    return float(line[1]), float(line[2]), megabytes
 
 
-def medians(commands, rounds):
-    """{name: (ms, ms on a CPU, MB)} of {name: (command, sign)}; the programs take turns."""
+def medians(machine, load, commands, rounds):
+    """{name: (ms, ms on a CPU, MB)} of {name: command}; the programs take turns."""
     results = {name: [] for name in commands}
     for _ in range(rounds):
-        for name, (command, sign) in commands.items():
-            results[name].append(start(command, sign))
+        for name, command in commands.items():
+            results[name].append(start(machine, load, command))
     return {name: [statistics.median(column) for column in zip(*rows)] for name, rows in results.items()}
 
 
-def rows(what, commands, milliseconds, megabytes, rounds=ROUNDS):
-    results = medians(commands, rounds)
+def rows(machine, what, load, commands, milliseconds, megabytes, rounds=ROUNDS):
+    results = medians(machine, load, commands, rounds)
     yield Row(f"{what}: start, ms", {n: r[0] for n, r in results.items()}, ".1f", {"bpftrace": 1 / 15, "libbpf": 1.5}, milliseconds)
-    # No bar is set in these, but a busy machine does not disturb them.
+    # No bar is set in these; the rest is waiting.
     yield Row(f"{what}: of that on a CPU, ms", {n: r[1] for n, r in results.items()})
     if megabytes:
         yield Row(f"{what}: peak memory, MB", {n: r[2] for n, r in results.items()}, ".1f", {}, megabytes)
 
 
-def scripts(machine, script):
-    commands = {"flowtap": ([machine.flowtap, "-e", script], "it is up")}
+def scripts(machine, script, bpftrace_script=None):
+    commands = {"flowtap": [machine.flowtap, "-e", script]}
     if machine.bpftrace:
-        commands["bpftrace"] = ([machine.bpftrace, "-B", "none", "-e", script], "it is up")
+        commands["bpftrace"] = [machine.bpftrace, "-B", "none", "-e", bpftrace_script or script]
     return commands
 
 
 def measure(machine):
     one_liner = scripts(machine, ONE_LINER)
     if machine.hand:
-        one_liner["C"] = ([*machine.hand, "comm"], "attached")
-    yield from rows("one-liner", one_liner, 30, 10)
-    tool = {"flowtap": ([machine.flowtap, "tcplife"], "LADDR")}
-    if machine.bpftrace:
-        tool["bpftrace"] = ([machine.bpftrace, "-B", "none", "-e", TCPLIFE], "it is up")
+        one_liner["C"] = [*machine.hand, "comm"]
+    yield from rows(machine, "one-liner", "files", one_liner, 30, 10)
+    tool = {**scripts(machine, TCPLIFE), "flowtap": [machine.flowtap, "tcplife"]}
     if machine.tcplife:
-        tool["libbpf"] = ([machine.tcplife], "LADDR")
-    yield from rows("tcplife", tool, 30, 12)
-    yield from rows("100 typed fields", {"flowtap": ([machine.flowtap, "--no-warnings", "-e", typed_accesses()], "it is up")}, 60, None)
+        tool["libbpf"] = [machine.tcplife]
+    yield from rows(machine, "tcplife", "tcp", tool, 30, 12)
+    typed = {"flowtap": [machine.flowtap, "--no-warnings", "-e", typed_accesses()]}
+    yield from rows(machine, "100 typed fields", "files", typed, 60, None)
 
 
 def measure_guest(machine):
     """What needs kprobes and fentry. An emulated CPU is many times slower, so milliseconds have no bar there."""
-    script = UP + '%s:tcp_sendmsg { @[comm] = count(); }'
-    fentry = scripts(machine, script % "fentry")
-    if machine.bpftrace:
-        fentry["bpftrace"] = ([machine.bpftrace, "-B", "none", "-e", script % "kfunc"], "it is up")
-    yield from rows("fentry one-liner", fentry, None, None, 3)
+    script = "%s:tcp_sendmsg { @[comm] = count(); }"
+    yield from rows(machine, "fentry one-liner", "tcp", scripts(machine, script % "fentry", script % "kfunc"), None, None, 3)
     if machine.tcprtt:
-        tool = {"flowtap": ([machine.flowtap, "tcprtt"], READY), "libbpf": ([machine.tcprtt], "Tracing TCP RTT")}
-        yield from rows("tcprtt", tool, None, None, 3)
-    wildcard = {"flowtap": ([machine.flowtap, "-e", UP + 'kprobe:tcp_* { @[func] = count(); }'], "it is up")}
-    yield from rows("kprobe:tcp_*", wildcard, None, 25, 3)
+        tool = {"flowtap": [machine.flowtap, "tcprtt"], "libbpf": [machine.tcprtt]}
+        yield from rows(machine, "tcprtt", "tcp", tool, None, None, 3)
+    wildcard = {"flowtap": [machine.flowtap, "-e", "kprobe:tcp_* { @[func] = count(); }"]}
+    yield from rows(machine, "kprobe:tcp_*", "tcp", wildcard, None, 25, 3)

@@ -11,6 +11,7 @@ class Row:
     ratios: dict = field(default_factory=dict)  # {name: flowtap may be at most so many times its value}
     at_most: float = None
     at_least: float = None
+    resolution: float = 0  # values that differ by less are equal to a ratio
 
     def bars(self):
         """[(text, measured, holds)]"""
@@ -23,10 +24,10 @@ class Row:
         for name, limit in self.ratios.items():
             if name in self.values:
                 ratio = ours / self.values[name] if self.values[name] else float("inf")
-                # Two nanoseconds more or less cannot be told apart.
-                is_equal = self.what.endswith("ns") and abs(ours - self.values[name]) < 2
+                is_equal = abs(ours - self.values[name]) < self.resolution
                 # Less than nothing is a disturbed measurement, not a cheap program.
-                bars.append((f"<= {limit:.3g} x {name}", f"{ratio:.2f} x", 0 < ratio <= limit or is_equal))
+                is_sound = min(ours, self.values[name]) >= -self.resolution
+                bars.append((f"<= {limit:.3g} x {name}", f"{ratio:.2f} x", is_sound and (ours <= limit * self.values[name] or is_equal)))
         return bars
 
     def holds(self):
@@ -40,4 +41,6 @@ def write_head():
 def write(row):
     cells = [f"{row.values[n]:{row.form}}" if n in row.values else "-" for n in ("flowtap", "bpftrace", "libbpf", "C")]
     bars = "; ".join(f"{text}: {measured} {'pass' if holds else 'FAIL'}" for text, measured, holds in row.bars())
+    if row.resolution:
+        bars += f" (+-{row.resolution:.1f})"
     print(f"{row.what:46}{cells[0]:>11}{cells[1]:>10}{cells[2]:>9}{cells[3]:>9}  {bars}", flush=True)

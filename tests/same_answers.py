@@ -58,6 +58,41 @@ def name_in_the_task_is_part_of_keys_and_rows(flowtap):
     return "" if rows == 113 * cpus and len(keys) == cpus else f"{rows} rows, keys {keys}"
 
 
+# Three threads on one CPU fail to make some directories, each another number of them, and say who they are.
+THREADS = """
+import ctypes, os, sys, threading
+os.sched_setaffinity(0, {int(sys.argv[1])})
+def work(name, calls):
+    libc = ctypes.CDLL(None)
+    libc.prctl(15, name.encode(), 0, 0, 0)
+    for _ in range(calls): libc.mkdir(b"/no/such/place", 0)
+    os.write(1, f"{os.getpid()} {threading.get_native_id()} {name} {calls}\\n".encode())
+threads = [threading.Thread(target=work, args=(f"thread{i}", 31 + i)) for i in range(3)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+def numbers_in_the_task_are_those_of_the_helper(flowtap):
+    """`pid` and `tid` before and behind `comm`, in the predicate, in a branch and in a loop."""
+    script = """tracepoint:syscalls:sys_enter_mkdir /tid > 0 && strncmp(comm, "thread", 6) == 0/ {
+        @first[pid, tid, comm] = count(); @last[comm, tid, pid] = count();
+        if (pid != tid) { @branch[comm, tid] = count(); }
+        for ($i : 0..2) { @loop[pid, comm, tid] = count(); } }"""
+    tracers = [Running(flowtap, "-e", script), Running(flowtap, "--no-feature", "pid_in_place", "-e", script)]
+    children = [subprocess.Popen([sys.executable, "-c", THREADS, str(cpu)], stdout=subprocess.PIPE, text=True) for cpu in os.sched_getaffinity(0)]
+    threads = [line.split() for child in children for line in child.communicate()[0].splitlines()]
+    expected = []
+    for pid, tid, name, calls in threads:
+        expected += [f"@first[{pid}, {tid}, {name}]: {calls}", f"@last[{name}, {tid}, {pid}]: {calls}"]
+        expected += [f"@branch[{name}, {tid}]: {calls}", f"@loop[{pid}, {name}, {tid}]: {2 * int(calls)}"]
+    for tracer in tracers:
+        out = tracer.stop()[0]
+        if Counter(line for line in out.splitlines() if line) != Counter(expected):
+            return f"expected {sorted(expected)}, found {out}"
+    return "" if len(threads) == 3 * len(children) else str(threads)
+
+
 def maps_that_nothing_uses_take_no_room(flowtap):
     script = 'begin { if (getopt("all", false)) { @all[comm] = count(); } @one[1] = count(); print(@all); clear(@all); exit(); }'
     said = {}
@@ -126,9 +161,11 @@ for length in range(1, 1100):
 
 def hashed_strings_are_whole_strings(flowtap):
     script = 'tracepoint:syscalls:sys_enter_mkdir /strncmp(str(args.pathname), "/no", 3) == 0/ { @[str(args.pathname)] = count(); @b[3, str(args.pathname, 77)] = count(); }'
-    running = Running(flowtap, "-e", script)
+    tracers = [Running(flowtap, "-e", script), Running(flowtap, "--no-feature", "stored_zeros", "-e", script)]
     cpus = run_on_all_cpus(LONG_NAMES)
-    out = running.stop()[0]
+    out, helped = (tracer.stop()[0] for tracer in tracers)
+    if out != helped:
+        return f"{out}\n--- without stored_zeros\n{helped}"
     expected, starts = Counter(), Counter()
     for length in range(1, 1100):
         name = "/no" + "x" * (length - 1) + "/" + "abc"[length % 3]
@@ -203,6 +240,20 @@ def ring_buffer_is_small_where_records_are_rare(flowtap):
     script = "interval:s:9 { " + "printf(\"%s\", str(0)); " * 5 + "}"
     done = subprocess.run([flowtap, "-q", "--dry-run", "-d", "maps", "-e", script], capture_output=True, text=True)
     return "" if "entries 524288" in done.stderr else done.stderr
+
+
+def types_are_the_same_with_an_index_from_the_start(flowtap):
+    """The same code comes out, of a tool that asks for few types and of a script that asks for more than are searched for one by one."""
+    names = "sock tcp_sock sk_buff inode dentry file bio request mm_struct cred net_device socket page super_block pid nsproxy msghdr cgroup".split()
+    many = "begin { " + "".join(f"print(sizeof(struct {name})); " for name in names) + "exit(); }"
+    for command in (["tcplife"], ["-e", many]):
+        answers = []
+        for options in ([], ["--no-feature", "lazy_types"]):
+            done = subprocess.run([flowtap, "-q", "--dry-run", "-d", "bpf", *options, *command], capture_output=True, text=True)
+            answers.append((done.returncode, done.stdout, done.stderr))
+        if answers[0] != answers[1] or answers[0][0] != 0 or "call " not in answers[0][2]:
+            return f"{command}: {answers}"
+    return ""
 
 
 def typed_reads_give_what_helpers_give(flowtap):

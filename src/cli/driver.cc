@@ -103,9 +103,11 @@ CompileOptions compile_options(const Options& options, const Child* child,
   };
   out.check.swaps_function_probes = uses("kprobe_as_fentry");
   out.lower.reads_comm_in_place = uses("comm_in_place");
+  out.lower.reads_pid_in_place = uses("pid_in_place");
   out.lower.hashes_keys = uses("hashed_keys");
   out.lower.uses_lanes = uses("cpu_lanes");
   out.lower.fits_ring = uses("small_ring");
+  out.lower.stores_zeros = uses("stored_zeros");
   out.shrinks_maps = uses("small_maps");
   out.check.keeps_probe = name_filter(options.probe_filter);
   out.check.environment = [](const std::string& name) -> std::optional<std::string> {
@@ -188,7 +190,9 @@ class Driver {
       if (!started.ok()) return report(started.error(), kExitScript);
       child = std::move(*started);
     }
-    LiveTarget target(LiveTargetOptions{.without = unused_features(), .pid = options_.pid});
+    LiveTarget target(LiveTargetOptions{.without = unused_features(),
+                                        .is_lazy = !leaves_unused("lazy_types"),
+                                        .pid = options_.pid});
     CompileOptions how = compile_options(options_, child ? &*child : nullptr, *script);
     Result<std::vector<std::string>> plans = wanted_plans(file, how);
     if (!plans.ok()) return report(plans.error(), kExitUsage);

@@ -45,6 +45,7 @@ class Builder {
   // --- control flow
   int32_t new_block();
   void start(int32_t block);
+  int32_t current_block() const { return current_; }
   bool is_open() const { return is_open_; }  // the current block has no exit yet
   void jump(int32_t target);
   void branch(Compare compare, Operand a, Operand b, int32_t then, int32_t otherwise);

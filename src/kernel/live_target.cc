@@ -62,7 +62,7 @@ struct LiveTarget::State {
 };
 
 LiveTarget::LiveTarget(LiveTargetOptions options)
-    : state_(new State{.types = LiveTypes(std::move(options.btf_directory)),
+    : state_(new State{.types = LiveTypes(std::move(options.btf_directory), options.is_lazy),
                        .tracefs_directory = std::move(options.tracefs_directory),
                        .without = std::move(options.without),
                        .pid = options.pid}) {}

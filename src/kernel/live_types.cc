@@ -29,6 +29,7 @@ std::unique_ptr<LiveTypes::Source> LiveTypes::load(const std::string& module,
   const Btf* base = sources_.empty() ? nullptr : &*sources_[0]->btf;
   Result<Btf> btf = Btf::parse(source->file.bytes(), base);
   if (!btf) return nullptr;
+  if (!is_lazy_) btf->index_at_once();
   source->btf = std::move(*btf);
   source->types.emplace(*source->btf, number);
   return source;

@@ -29,8 +29,10 @@ class LiveTypes {
   using Accept = std::function<bool(const Source&)>;
   using Visit = std::function<void(const Source&)>;
 
-  // `directory` is /sys/kernel/btf, or empty for a kernel without BTF.
-  explicit LiveTypes(std::string directory) : directory_(std::move(directory)) {}
+  // `directory` is /sys/kernel/btf, or empty for a kernel without BTF. The lazy one makes no index
+  // of names before many were asked for.
+  explicit LiveTypes(std::string directory, bool is_lazy = true)
+      : directory_(std::move(directory)), is_lazy_(is_lazy) {}
 
   // Null when the kernel has no BTF, or none that can be read.
   const Source* vmlinux();
@@ -54,7 +56,7 @@ class LiveTypes {
   const Source* kept(const std::string& module) const;
 
   std::string directory_;
-  bool is_tried_ = false;
+  bool is_lazy_, is_tried_ = false;
   // sources_[n] has definition number n; [0] is vmlinux.
   std::vector<std::unique_ptr<Source>> sources_;
   std::set<std::string> failed_;

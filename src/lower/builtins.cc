@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "lang/walk.h"
 #include "lower/lowering.h"
 #include "types/layout.h"
 
@@ -100,24 +101,42 @@ Value Lowering::lower_builtin(const Expr& expr, const Builtin& builtin,
 // The kernel fills a name up with zeros wherever it sets one, so that the bytes in the task are
 // what the helper gives; reading them there takes a third off the cost of counting by name.
 void Lowering::lower_comm(Address to) {
-  if (std::optional<int32_t> offset = comm_in_task()) {
-    Reg task = b().call(BPF_FUNC_get_current_task_btf, {});
-    return copy(to, ir::at(task, *offset), kCommSize);
-  }
+  if (std::optional<int32_t> offset = in_task("comm", kCommSize))
+    return copy(to, ir::at(current_task(), *offset), kCommSize);
   zero(to, kCommSize);  // Linux 6.1 writes no further than the name reaches
   b().call(BPF_FUNC_get_current_comm, {reg(b().address_of(to)), imm(kCommSize)});
 }
 
-// Its offset; none when programs may not look into the task.
-std::optional<int32_t> Lowering::comm_in_task() const {
+// One call of the helper does for a block, and one in the first block for all that follows.
+ir::Reg Lowering::current_task() {
+  bool is_known = task_.reg != ir::kNoReg && task_.function == b().function() &&
+                  (task_.block == 0 || task_.block == b().current_block());
+  if (!is_known)
+    task_ = {b().call(BPF_FUNC_get_current_task_btf, {}), b().function(), b().current_block()};
+  return task_.reg;
+}
+
+// The offset of a field; none when programs may not look into the task.
+std::optional<int32_t> Lowering::in_task(std::string_view name, uint32_t size) const {
   bool may_look = image_.options().reads_comm_in_place && image_.target().has(Feature::Btf) &&
                   image_.target().has(Feature::KernelReads) &&
                   image_.checked().config.license == "GPL";
   if (!may_look) return std::nullopt;
   Type task = image_.types().complete(image_.target().find_type("struct task_struct"));
-  const Field* comm = task ? find_field(task, "comm") : nullptr;
-  if (!comm || comm->type->size != kCommSize) return std::nullopt;
-  return static_cast<int32_t>(comm->offset);
+  const Field* field = task ? find_field(task, name) : nullptr;
+  if (!field || field->type->size != size) return std::nullopt;
+  return static_cast<int32_t>(field->offset);
+}
+
+// Alone they cost as much as the helper's, but beside `comm` they save its call.
+std::optional<int32_t> Lowering::id_in_task(bool wants_thread) const {
+  if (!image_.options().reads_pid_in_place) return std::nullopt;
+  bool has_comm = false;
+  for_each_expr(instance_.body, [&](const Expr& expr) {
+    const Builtin* builtin = info(expr).builtin;
+    has_comm |= builtin && builtin->id == Fn::Comm;
+  });
+  return has_comm ? in_task(wants_thread ? "pid" : "tgid", 4) : std::nullopt;
 }
 
 // Builtins whose value lies in memory, built at `to`. False for all others.
@@ -241,6 +260,8 @@ ir::Operand Lowering::lower_pid(const std::vector<ExprPtr>& args, bool wants_thr
               reg(b().address_of(ids)), imm(8)});
     return reg(b().load(ids + (wants_thread ? 0 : 4), 4));
   }
+  if (std::optional<int32_t> offset = id_in_task(wants_thread))
+    return reg(b().load(ir::at(current_task(), *offset), 4));
   Reg both = b().call(BPF_FUNC_get_current_pid_tgid, {});
   return wants_thread ? reg(b().extend(reg(both), 4, false))
                       : reg(b().alu(ir::Alu::Shr, reg(both), imm(32)));

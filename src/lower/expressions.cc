@@ -141,6 +141,14 @@ ir::Operand Lowering::as_number(Operand pointer) {
   return reg(b().load(cell, 8));
 }
 
+ir::Operand Lowering::pointer_as_number(const Expr& pointer) {
+  std::optional<Location> location = location_of(pointer);
+  if (!location) return as_number(lower_scalar(pointer));
+  Operand value = read(*location).operand;
+  // What comes out of the kernel's memory is a number to the verifier; see read_typed().
+  return location->space == AddressSpace::Kernel ? value : as_number(value);
+}
+
 // Arguments of these programs, and the context itself, are pointers to the verifier.
 bool Lowering::may_be_known(const Type& pointer) const {
   ProgramType type = instance_.program;
@@ -408,9 +416,8 @@ Value Lowering::lower_cast(const Expr& expr, const Cast& node) {
   Type to = type_of(expr), from = type_of(*node.operand);
   if (is_scalar(to) && is_scalar(from)) {
     if (is(to, Kind::Bool)) return lower_as_bool(*node.operand);
-    Operand value = lower_scalar(*node.operand);
-    if (is(from, Kind::Pointer) && !is(to, Kind::Pointer) && may_be_known(from))
-      value = as_number(value);
+    bool forgets = is(from, Kind::Pointer) && !is(to, Kind::Pointer) && may_be_known(from);
+    Operand value = forgets ? pointer_as_number(*node.operand) : lower_scalar(*node.operand);
     return scalar(to, narrow(value, to));
   }
   if (is_integer(to)) {  // from an array of the same size

@@ -16,11 +16,13 @@ struct LowerOptions {
   std::optional<int> pid;           // -p: kernel probes run for this process only
   std::optional<int> user_pid;      // -p or -c: the same for user probes
   bool reads_comm_in_place = true;  // `comm` by two loads from the task and not by a helper
+  bool reads_pid_in_place = true;   // `pid` and `tid` from the task where `comm` is
   bool hashes_keys = true;          // maps with large keys are keyed by a number made of them
   // Where these numbers start. A secret of each run, so that nobody can make keys that share one.
   std::array<uint64_t, 2> key_seed{0x243f6a8885a308d3, 0x13198a2e03707344};
-  bool uses_lanes = true;  // small per-CPU maps become plain ones
-  bool fits_ring = true;   // a small ring buffer where records are rare
+  bool uses_lanes = true;    // small per-CPU maps become plain ones
+  bool stores_zeros = true;  // rooms for strings are cleared without calling a helper
+  bool fits_ring = true;     // a small ring buffer where records are rare
   uint64_t ringbuf_bytes = 4 << 20;
   uint64_t max_keys = 0;      // --max-keys: of every map, whatever the script says; 0: as it says
   uint64_t start_ns = 0;      // boot clock when flowtap started, for `elapsed`

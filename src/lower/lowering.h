@@ -122,6 +122,7 @@ class Lowering {
   ir::Compare comparison(const Binary& node) const;
   bool may_be_known(const Type& pointer) const;
   Operand as_number(Operand pointer);
+  Operand pointer_as_number(const Expr& pointer);
   bool compares_signed(const Expr& left, const Expr& right) const;
   std::optional<Location> location_of(const Expr& expr);
   std::optional<Location> member_location(const Expr& expr, const Member& node);
@@ -282,7 +283,9 @@ class Lowering {
   Location kernel_field(Operand object, const char* type_name,
                         std::initializer_list<const char*> path);
   void lower_comm(Address to);
-  std::optional<int32_t> comm_in_task() const;
+  Reg current_task();
+  std::optional<int32_t> in_task(std::string_view name, uint32_t size) const;
+  std::optional<int32_t> id_in_task(bool wants_thread) const;
   void lower_comm_of_pid(const Expr& arg, Address to, const Type& type);
   Value lower_container_of(const Expr& expr, const std::vector<ExprPtr>& args);
   void lower_config(Address to, const Type& type);
@@ -329,6 +332,12 @@ class Lowering {
     int32_t in = -1;  // the IR function that holds it; loops in its body are others
   };
   Open open_;
+  // Where the address of the current task is known already.
+  struct Task {
+    Reg reg = ir::kNoReg;
+    int32_t function = 0, block = 0;
+  };
+  Task task_;
   bool forgets_ = false;  // the verifier shall know nothing of numbers
   int in_registers_ = 0;  // scalar variables that got a register
   int depth_ = 0;         // of operators whose left side waits for the right one

@@ -270,7 +270,7 @@ uint32_t Btf::find(std::string_view name, BtfKind kind) const {
   if (name.empty()) return 0;
   Names& names = names_[kind];
   if (auto known = names.scanned.find(name); known != names.scanned.end()) return known->second;
-  if (names.scanned.size() < kFindsWithoutIndex)
+  if (names.scanned.size() < finds_without_index_)
     return names.scanned[std::string(name)] = scan(name, kind);
   if (names.buckets.empty()) index(names, kind);
   uint32_t link = names.buckets[bucket_of(name, names.buckets.size())];

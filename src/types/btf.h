@@ -103,6 +103,8 @@ class Btf {
 
   // The first type of that kind and name among this BTF's own ids (not the base's); 0 for none.
   uint32_t find(std::string_view name, BtfKind kind) const;
+  // Names are looked up in an index from the first one on.
+  void index_at_once() { finds_without_index_ = 0; }
 
   struct FoundEnumerator {
     uint32_t enum_id = 0;
@@ -138,7 +140,7 @@ class Btf {
     std::vector<uint32_t> buckets;
     std::vector<Entry> entries;
   };
-  static constexpr uint32_t kFindsWithoutIndex = 16;
+  uint32_t finds_without_index_ = 16;
   mutable std::map<BtfKind, Names> names_;
   mutable std::vector<uint32_t> used_enums_;  // the next constant is often of the same
 };

@@ -81,8 +81,11 @@ TEST(Btf, names_are_found_the_same_with_and_without_an_index) {
   w.add_struct(BtfKind::Struct, "twice", 8, {});
   w.add_struct(BtfKind::Struct, "twic", 4, {});
   std::vector<std::byte> bytes = w.bytes();
-  Result<Btf> btf = Btf::parse(bytes);
+  Result<Btf> btf = Btf::parse(bytes), indexed = Btf::parse(bytes);
   ASSERT_TRUE(btf);
+  indexed->index_at_once();
+  EXPECT_EQ(indexed->find("twice", BtfKind::Union), 2u);
+  EXPECT_EQ(indexed->find("twi", BtfKind::Struct), 0u);
   for (int i = 0; i < 10; i++) {
     EXPECT_EQ(btf->find("twice", BtfKind::Struct), 1u) << i;
     EXPECT_EQ(btf->find("twice", BtfKind::Union), 2u) << i;
