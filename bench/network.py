@@ -8,14 +8,18 @@ from machine import STATISTICS, Tracer
 from table import Row
 
 PAIRS = 25
-MILLISECONDS = 100
+BURSTS = 5
+MILLISECONDS = 20
 TOOLS = {"tcplife": 1, "tcptop": 3, "socketio": 5}  # percent
 # socketio learns of messages here; nobody who does can cost less. tcptop needs the second only.
 EMPTY = "rawtracepoint:sock_send_length { } rawtracepoint:sock_recv_length { }"
 
 
 def round_trips(machine):
-    return float(subprocess.run([machine.tool("ping_pong"), str(MILLISECONDS)], capture_output=True, text=True, check=True).stdout)
+    """Per second, in the best of some bursts that go before ordinary processes: what other work leaves in the caches is no loss
+    of the tool."""
+    command = ["chrt", "-f", "1", machine.tool("ping_pong"), str(MILLISECONDS)]
+    return max(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(BURSTS))
 
 
 def percent_lost(machine, *arguments):
