@@ -1,8 +1,8 @@
 #pragma once
 // FileBytes: the whole of a file, mapped where the kernel allows it and read where it does not.
+// The kernel's own types are asked for instead of read.
 
 #include <string>
-#include <vector>
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -12,6 +12,8 @@ namespace flowtap {
 class FileBytes {
  public:
   static Result<FileBytes> open(const std::string& path);
+  // The types of the kernel itself; `path` is where they are found as a file.
+  static Result<FileBytes> open_vmlinux(const std::string& path);
 
   FileBytes() = default;
   FileBytes(FileBytes&& other) noexcept;
@@ -20,12 +22,13 @@ class FileBytes {
   FileBytes& operator=(const FileBytes&) = delete;
   ~FileBytes();
 
-  Bytes bytes() const { return mapping_ ? Bytes(mapping_, size_) : Bytes(copy_); }
+  Bytes bytes() const { return {memory_, size_}; }
 
  private:
-  const std::byte* mapping_ = nullptr;
-  size_t size_ = 0;
-  std::vector<std::byte> copy_;
+  static FileBytes map(int fd, size_t size);
+
+  std::byte* memory_ = nullptr;
+  size_t size_ = 0, mapped_ = 0;
 };
 
 }  // namespace flowtap

@@ -18,10 +18,13 @@
 namespace flowtap {
 
 static constexpr std::string_view kVmlinux = "vmlinux";
+static constexpr std::string_view kLiveDirectory = "/sys/kernel/btf";
 
 std::unique_ptr<LiveTypes::Source> LiveTypes::load(const std::string& module,
                                                    uint32_t number) const {
-  Result<FileBytes> file = FileBytes::open(directory_ + "/" + module);
+  std::string path = directory_ + "/" + module;
+  bool is_running = module == kVmlinux && directory_ == kLiveDirectory;
+  Result<FileBytes> file = is_running ? FileBytes::open_vmlinux(path) : FileBytes::open(path);
   if (!file) return nullptr;
   auto source = std::make_unique<Source>();
   source->module = module;
