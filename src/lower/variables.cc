@@ -63,7 +63,9 @@ ir::Reg Lowering::load_cell(Address cell) {
 bool Lowering::has_many_choices() const {
   constexpr int kMany = 64;  // expressions
   int found = 0;
-  for_each_expr(instance_.body, [&](const Expr&) { found++; });
+  auto count = [&](const Expr&) { found++; };
+  for_each_expr(instance_.body, count);
+  if (instance_.predicate) for_each_expr(*instance_.predicate, count);
   return found > kMany || instance_.has_unroll;
 }
 
