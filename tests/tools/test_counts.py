@@ -161,6 +161,31 @@ def tcptop_knows_connections_from_before(root, flowtap):
     return problem
 
 
+def tcptop_knows_who_only_sends(root, flowtap):
+    """what this process sends through connections that it accepts, and reads nothing from"""
+    problem = ""
+    for is_older in (True, False):
+        listener = socket.create_server(("127.0.0.1", 0)) if is_older else None
+        running = Running(flowtap, "tcptop", "--interval", "1000", "-f", "json")
+        listener = listener or socket.create_server(("127.0.0.1", 0))
+        child = os.fork()
+        if child == 0:
+            with socket.create_connection(listener.getsockname()) as client:
+                os._exit(len(client.recv(5003, socket.MSG_WAITALL)) != 5003)
+        server, (_, near) = listener.accept()
+        server.sendall(b"x" * 5003)
+        status = os.waitpid(child, 0)[1]
+        far = listener.getsockname()[1]
+        server.close()
+        listener.close()
+        out, err = running.stop()
+        found = {(row["pid"], row["lport"], row["rport"], row["rx_bytes"], row["tx_bytes"])
+                 for row in map(json.loads, out.splitlines()) if {row["lport"], row["rport"]} == {near, far}}
+        expected = {(child, near, far, 5003, 0), (os.getpid(), far, near, 0, 5003)}
+        problem += differing("status of the reader", 0, status) + differing(f"rows, listener is older: {is_older}", expected, found) + err
+    return problem
+
+
 def tcptop_filters_in_the_kernel(root, flowtap):
     """the payload that a program sent and received"""
     problem = ""
