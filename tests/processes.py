@@ -329,7 +329,7 @@ def debug_information_may_lie_elsewhere(flowtap):
 
 def probes_that_are_off_are_not_attached(flowtap):
     """An option that is off costs no events; but a script is not ended by it."""
-    some = 'tracepoint:syscalls:sys_enter_mkdir /getopt("dirs", false)/ { @ = count(); } tracepoint:syscalls:sys_enter_read { @r = count(); } begin /0/ { }'
+    some = 'tracepoint:syscalls:sys_enter_mkdir /getopt("dirs", false) && args.mode >= 0/ { @ = count(); } tracepoint:syscalls:sys_enter_read { @r = count(); } begin /0/ { }'
     alone = "tracepoint:syscalls:sys_enter_mkdir /1 == 2/ { @ = count(); }"
     problem = ""
     for script, arguments, attached in ((some, [], "2 probes"), (some, ["--", "--dirs"], "3 probes"), (alone, [], "1 probe")):

@@ -240,8 +240,11 @@ void Inferrer::infer_binary(const Expr& expr, const Binary& node, ExprInfo& resu
     infer_condition(*node.right);
     result.type = bool_type();
     const ExprInfo &l = info(*node.left), &r = info(*node.right);
-    if (l.value && r.value)
-      result.value = node.op == BinaryOp::Or ? (*l.value || *r.value) : (*l.value && *r.value);
+    bool is_or = node.op == BinaryOp::Or;
+    if (l.value && (*l.value != 0) == is_or)
+      result.value = is_or;  // whatever the right side is
+    else if (l.value && r.value)
+      result.value = *r.value != 0;
     result.is_question = l.is_question && r.is_question;
     return;
   }
