@@ -19,6 +19,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 
 namespace flowtap {
@@ -29,35 +31,37 @@ constexpr size_t kHeaderSize = 24;
 constexpr size_t kRecordSize = 12;
 constexpr size_t kTypesAtOnce = 1024;
 constexpr uint32_t kMemberSize = 12, kParamSize = 8, kEnumSize = 8, kEnum64Size = 12;
+constexpr uint32_t kSectionSize = 12;  // of a variable in a data section
 
 Error malformed(std::string_view why) { return Error{fmt::format("malformed BTF: {}", why)}; }
 
-// Bytes that follow the common part of a record, or nothing for a kind unknown to us.
-std::optional<uint64_t> extra_size(BtfKind kind, uint64_t vlen) {
-  switch (kind) {
-    case BtfKind::Int:
-    case BtfKind::Var:
-    case BtfKind::DeclTag: return 4;
-    case BtfKind::Array: return 12;
-    case BtfKind::Struct:
-    case BtfKind::Union: return vlen * kMemberSize;
-    case BtfKind::Enum: return vlen * kEnumSize;
-    case BtfKind::Enum64: return vlen * kEnum64Size;
-    case BtfKind::FuncProto: return vlen * kParamSize;
-    case BtfKind::DataSec: return vlen * 12;
-    case BtfKind::Ptr:
-    case BtfKind::Fwd:
-    case BtfKind::Typedef:
-    case BtfKind::Volatile:
-    case BtfKind::Const:
-    case BtfKind::Restrict:
-    case BtfKind::Func:
-    case BtfKind::Float:
-    case BtfKind::TypeTag: return 0;
-    case BtfKind::Void: break;  // id 0 has no record
-  }
-  return std::nullopt;
+// Bytes that follow the common part of a record: so many, and so many for each of `vlen` parts. All
+// types of a kernel are walked over at a start, so this is a table and not a function.
+struct ExtraSize {
+  bool is_known = false;
+  uint8_t fixed = 0, each = 0;
+};
+
+constexpr std::array<ExtraSize, 32> make_extra_sizes() {
+  std::array<ExtraSize, 32> sizes;
+  auto set = [&](BtfKind kind, uint8_t fixed, uint8_t each) {
+    sizes[static_cast<size_t>(kind)] = {true, fixed, each};
+  };
+  for (BtfKind kind :
+       {BtfKind::Ptr, BtfKind::Fwd, BtfKind::Typedef, BtfKind::Volatile, BtfKind::Const,
+        BtfKind::Restrict, BtfKind::Func, BtfKind::Float, BtfKind::TypeTag})
+    set(kind, 0, 0);
+  for (BtfKind kind : {BtfKind::Int, BtfKind::Var, BtfKind::DeclTag}) set(kind, 4, 0);
+  set(BtfKind::Array, 12, 0);
+  set(BtfKind::Struct, 0, kMemberSize);
+  set(BtfKind::Union, 0, kMemberSize);
+  set(BtfKind::Enum, 0, kEnumSize);
+  set(BtfKind::Enum64, 0, kEnum64Size);
+  set(BtfKind::FuncProto, 0, kParamSize);
+  set(BtfKind::DataSec, 0, kSectionSize);
+  return sizes;  // Void is not known: id 0 has no record
 }
+constexpr std::array<ExtraSize, 32> kExtraSizes = make_extra_sizes();
 
 // The second word of a record: vlen in bits 0-15, kind in 24-28, kind_flag in 31.
 BtfKind kind_of(uint32_t info) { return static_cast<BtfKind>(info >> 24 & 0x1f); }
@@ -112,18 +116,32 @@ Result<Btf> Btf::parse(Bytes bytes, const Btf* base) {
 // Goes on until that many types are known, or all.
 Status Btf::walk(size_t types) const {
   while (!is_walked_ && offsets_.size() <= types) {
-    uint64_t offset = offsets_.back();
-    is_walked_ = true;
-    if (offset == types_.size()) return Done{};
-    if (types_.size() - offset < kRecordSize) return malformed("truncated type");
-    uint32_t info = load<uint32_t>(types_, offset + 4);
-    std::optional<uint64_t> extra = extra_size(kind_of(info), vlen_of(info));
-    if (!extra) return malformed(fmt::format("type of unknown kind {}", info >> 24 & 0x1f));
-    if (*extra > types_.size() - offset - kRecordSize) return malformed("truncated type");
-    is_walked_ = false;
-    offsets_.push_back(static_cast<uint32_t>(offset + kRecordSize + *extra));
+    Status walked = walk_some(std::min(types + 1 - offsets_.size(), kTypesAtOnce));
+    if (!walked) return walked.error();
   }
   return Done{};
+}
+
+Status Btf::walk_some(size_t count) const {
+  size_t known = offsets_.size(), end = known + count;
+  size_t offset = offsets_.back();
+  offsets_.resize(end);
+  for (; known < end; known++) {
+    if (types_.size() - offset < kRecordSize) break;
+    uint32_t info = load<uint32_t>(types_, offset + 4);
+    const ExtraSize& extra = kExtraSizes[info >> 24 & 0x1f];
+    size_t next = offset + kRecordSize + extra.fixed + size_t{vlen_of(info)} * extra.each;
+    if (!extra.is_known || next > types_.size()) break;
+    offset = next;
+    offsets_[known] = static_cast<uint32_t>(offset);
+  }
+  is_walked_ = known < end;
+  offsets_.resize(known);
+  if (!is_walked_ || offset == types_.size()) return Done{};
+  if (types_.size() - offset < kRecordSize) return malformed("truncated type");
+  uint32_t kind = load<uint32_t>(types_, offset + 4) >> 24 & 0x1f;
+  return malformed(kExtraSizes[kind].is_known ? "truncated type"
+                                              : fmt::format("type of unknown kind {}", kind));
 }
 
 uint32_t Btf::end_id() const {
@@ -282,11 +300,14 @@ uint32_t Btf::find(std::string_view name, BtfKind kind) const {
 }
 
 uint32_t Btf::scan(std::string_view name, BtfKind kind) const {
-  for (uint32_t id = first_id_; has(id); id++) {
-    uint32_t offset = offsets_[id - first_id_];
-    if (kind_of(load<uint32_t>(types_, offset + 4)) == kind &&
-        is_text(load<uint32_t>(types_, offset), name))
-      return id;
+  for (uint32_t id = first_id_; has(id);) {
+    uint32_t end = first_id_ + static_cast<uint32_t>(offsets_.size()) - 1;  // of those known by now
+    for (; id < end; id++) {
+      uint32_t offset = offsets_[id - first_id_];
+      if (kind_of(load<uint32_t>(types_, offset + 4)) == kind &&
+          is_text(load<uint32_t>(types_, offset), name))
+        return id;
+    }
   }
   return 0;
 }

@@ -114,6 +114,7 @@ class Btf {
 
  private:
   Status walk(size_t types) const;
+  Status walk_some(size_t count) const;
   bool has(uint32_t id) const;
   struct Names;
   void index(Names& names, BtfKind kind) const;
