@@ -26,7 +26,10 @@ std::string reason(int64_t code) {
 
 std::string map_full_message(const Site& site, SiteCount count) {
   const char* updates = count.count == 1 ? "update" : "updates";
-  if (count.last_code != 0 && count.last_code != -E2BIG)
+  if (count.last_code == 0 || count.last_code == -EEXIST)
+    return fmt::format("map '{}' lost {} {}: the key was removed at that moment", site.subject,
+                       count.count, updates);
+  if (count.last_code != -E2BIG)
     return fmt::format("map '{}' refused {} {}: {}", site.subject, count.count, updates,
                        reason(count.last_code));
   return fmt::format("map '{}' is full: {} {} lost; raise the limit, e.g. --max-keys 50000",
