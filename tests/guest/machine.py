@@ -30,7 +30,7 @@ class Options:
     memory: str = "2G"
     cpus: int = 2
     time_limit: float = 600
-    disks: bool = False    # disks of 1 GB, empty: NVMe, NVMe that does 2 I/O per second (nvme0n2), SCSI
+    disks: bool = False    # disks of 1 GB, empty: NVMe, NVMe that does 2 I/O per second (namespace 2), SCSI
 
 
 def run(kernel, command, options=Options(), write=None):

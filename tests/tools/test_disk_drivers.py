@@ -65,18 +65,22 @@ def scsiresult_counts_every_result(root, flowtap):
             + differing("rows with --errors", 1, len(errors)) + err)
 
 
-def nvme_disk():
-    """Whether there are nvme0n1 and nvme0n2, a slow one; the controller is then asked no more."""
-    return features.IN_GUEST and load_module("nvme") and wait_for(lambda: Path("/dev/nvme0n1").exists() and Path("/dev/nvme0n2").exists())
+def nvme_disk(number=1):
+    """The name of a disk: 1 is fast, 2 slow; none: "". Linux may name them in any order. The controller is then asked no more."""
+    disks = [Path("/sys/block/nvme0n1"), Path("/sys/block/nvme0n2")]
+    if not features.IN_GUEST or not load_module("nvme") or not wait_for(lambda: all(Path("/dev", disk.name).exists() for disk in disks)):
+        return ""
+    return next(disk.name for disk in disks if int((disk / "nsid").read_text()) == number)
 
 
 def nvmelatency_times_every_command(root, flowtap):
     """/sys/block/nvme0n1/stat: reads, writes, flushes"""
-    if not nvme_disk():
+    disk = nvme_disk()
+    if not disk:
         return Skipped("this machine has no NVMe disk to play with")
-    done, lines, err = output_during(flowtap, "nvme0n1", ("read:29:4096", "write:17:8192", "flush:3:0"), "nvmelatency", "--disk", "nvme0n1")
+    done, lines, err = output_during(flowtap, disk, ("read:29:4096", "write:17:8192", "flush:3:0"), "nvmelatency", "--disk", disk)
     counted = done["counted"]
-    expected = {"nvme0n1,read": counted["reads"], "nvme0n1,write": counted["writes"] - 3, "nvme0n1,flush": counted["flushes"]}
+    expected = {f"{disk},read": counted["reads"], f"{disk},write": counted["writes"] - 3, f"{disk},flush": counted["flushes"]}
     return differing("commands", expected, histograms(lines, "@usecs")) + differing("reads", 29, counted["reads"]) + err
 
 
@@ -126,20 +130,24 @@ def timeouts_in_the_log():
 
 def biotimeout_shows_what_an_nvme_disk_did_not_answer(root, flowtap):
     """the kernel's log: nvme0: I/O ... timeout"""
-    if not nvme_disk():
+    disk = nvme_disk(2)
+    if not disk:
         return Skipped("this machine has no NVMe disk to play with")
-    limit = Path("/sys/block/nvme0n2/queue/io_timeout")
+    limit = Path(f"/sys/block/{disk}/queue/io_timeout")
     usual = limit.read_text()
     limit.write_text("1000")
     before = timeouts_in_the_log()
-    running = Running(flowtap, "biotimeout", "--disk", "nvme0n2", "-f", "json")
+    running = Running(flowtap, "biotimeout", "--disk", disk, "-f", "json")
     # The disk does two in a second, and the kernel looks once a second: the last is late, and no other one twice.
     sectors = [800 * n for n in range(1, 7)]
-    read_at_once("nvme0n2", sectors)
-    counted = timeouts_in_the_log() - before
+    for _ in range(3):  # reads that a slow guest does not start at once may all be in time
+        read_at_once(disk, sectors)
+        counted = timeouts_in_the_log() - before
+        if counted:
+            break
     out, err = running.stop()
     limit.write_text(usual)
     rows = json_records(out)
-    wrong = [row for row in rows if (row["disk"], row["op"], row["bytes"]) != ("nvme0n2", "read", 4096) or row["sector"] not in sectors or row["age_ms"] < 1000]
+    wrong = [row for row in rows if (row["disk"], row["op"], row["bytes"]) != (disk, "read", 4096) or row["sector"] not in sectors or row["age_ms"] < 1000]
     return (differing("timeouts", counted, sum(row["event"] == "timeout" for row in rows)) + differing("any", True, counted > 0)
             + differing("other than late reads", [], wrong) + err)
