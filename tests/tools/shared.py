@@ -167,7 +167,7 @@ def histogram(values):
 def misfits(times, buckets):
     """Nothing when each time, known to be between two bounds, can be in a bucket so that all counts are right."""
     left = sorted(times, key=lambda time: time["most"])
-    for low, high, count in buckets:
+    for low, high, count in sorted(buckets):
         fitting = [time for time in left if time["least"] <= high and time["most"] >= low][:count]
         if len(fitting) < count:
             return f"  {count} in [{low}, {high}], but only {len(fitting)} of the load: {buckets}, {times}\n"

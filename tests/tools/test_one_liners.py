@@ -21,7 +21,9 @@ BLOCK = re.compile(r"^```sh([^\n]*)\n(flowtap .*?)\n```\n(?:<!-- shows (.*?) -->
 
 
 def output_during(flowtap, command, words):
-    running = Running(flowtap, *shlex.split(command)[1:])
+    # argdist reports each second: one report holds the whole load, however slow the machine is.
+    once = ("-i", "60") if "argdist" in command else ()
+    running = Running(flowtap, *shlex.split(command)[1:], *once)
     # A disk belongs to the whole machine; sockets stay in a namespace.
     run_load(*words, inside=() if "disk" in words[0] else ("unshare", "-n"))
     time.sleep(0.2)
