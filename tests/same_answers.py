@@ -2,11 +2,13 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
 from collections import Counter
 
+import features
 import typed_reads
 from processes import Running
 
@@ -225,6 +227,91 @@ end { for ($kv : @count) { @copy[$kv.0] = $kv.1 + @max[$kv.0] + @min[$kv.0]; } z
     highest = max(os.sched_getaffinity(0)) + 5
     good = not missing and f"@max[f]: {highest}\n" in lanes[0] and "@min[f]: 5\n" in lanes[0] and "@gone" not in lanes[0]
     return "" if good else lanes[0]
+
+
+# Fails to make directories of so many names so many times, each CPU in an order of its own.
+MANY_NAMES = """
+import os, random, sys
+os.sched_setaffinity(0, {int(sys.argv[1])})
+order = [n for n in range(int(sys.argv[2])) for _ in range(int(sys.argv[3]))]
+random.Random(int(sys.argv[1])).shuffle(order)
+for n in order:
+    try: os.mkdir(f"/no/{n}", n)
+    except OSError: pass
+"""
+
+
+def use_names(names, calls, meanwhile=lambda: None):
+    """How often each was used on all CPUs."""
+    cpus = os.sched_getaffinity(0)
+    children = [subprocess.Popen([sys.executable, "-c", MANY_NAMES, str(cpu), str(names), str(calls)]) for cpu in cpus]
+    while any(child.poll() is None for child in children):
+        meanwhile()
+        time.sleep(0.003 * features.SLOWER)
+    return calls * len(cpus)
+
+
+def hot_keys_and_others_are_counted_alike(flowtap):
+    """More keys than the table of hot keys has slots; small ones, large ones, and some that fill a slot."""
+    script = """config = { max_map_keys = 2000 } tracepoint:syscalls:sys_enter_mkdir /strncmp(str(args.pathname), "/no/", 4) == 0/ {
+  @count[args.mode] = count(); @sum[(uint8)args.mode, args.mode % 7, (uint64)args.mode] = sum(args.mode); @nothing[args.mode % 200] = sum(0);
+  @avg[str(args.pathname)] = avg(args.mode + cpu * 2); @stats[comm, args.mode % 3, args.mode + 1, args.mode] = stats(-args.mode);
+  @less[args.mode % 50] = sum(args.mode % 2 ? -3 : 3); }"""
+    tracers = [Running(flowtap, "-e", script), Running(flowtap, "--no-feature", "hot_keys", "-e", script)]
+    calls = use_names(600, 10)
+    hot, cold = (tracer.stop() for tracer in tracers)
+    if hot != cold:
+        return f"{hot[1]}{hot[0]}\n--- without\n{cold[1]}{cold[0]}"
+    missing = [n for n in range(600) if f"@count[{n}]: {calls}\n" not in hot[0] or f": {n * calls}\n" not in hot[0]]
+    kinds = Counter(re.findall(r"^@(\w+)\[", hot[0], re.M))
+    good = kinds == {"count": 600, "sum": 600, "nothing": 200, "avg": 600, "stats": 600, "less": 50}
+    return "" if good and not missing and not hot[1] else f"{missing[:5]} {kinds} {hot[1]}"
+
+
+def hot_keys_are_those_that_are_counted_only(flowtap):
+    count, other = "tracepoint:syscalls:sys_enter_mkdir { @[pid] = count(); } ", "tracepoint:syscalls:sys_enter_rmdir "
+    hot = [count, count + "interval:s:1 { print(@, 5); clear(@); zero(@); }", count + "end { for ($kv : @) { print($kv); delete(@, $kv.0); } }",
+           "begin { @[str(0), pid] = sum(1); }", "fn note($n : int64) : void { @[$n] = stats(1); } begin { note(1); }"]
+    cold = [count + uses for uses in ("interval:s:1 { for ($kv : @) { print($kv); } }", "end { delete(@, 1); }", other + "{ print(@[1]); }",
+                                      other + "/@[1] > 5/ { exit(); }", "begin { if (has_key(@, 1)) { exit(); } }", "end { print(len(@)); }")]
+    cold += ["begin { @ = count(); }", "begin { @[1] = max(2); }", "begin { @[1] = hist(2); }", "let @a = percpulruhash(10); begin { @a[1] = count(); }",
+             "begin { @[str(0), pid] = sum(1); } end { for ($kv : @) { delete(@, $kv.0); } }"]
+    for script in hot + cold:
+        done = subprocess.run([flowtap, "-q", "--dry-run", "-d", "maps", "-e", script], capture_output=True, text=True)
+        if done.returncode != 0 or ("\nhot_" in done.stderr) != (script in hot):
+            return f"{script}: {done.stderr}"
+    return ""
+
+
+def hot_keys_are_taken_once(flowtap):
+    """Printed and cleared while both CPUs count, by flowtap and by a loop of the script: what was printed adds up to all events.
+
+    Each of these numbers has a slot of its own. Of the strings some may share one; then one of them is counted in the map, where an
+    event is lost if its key is removed within the few instructions between finding and counting it.
+    """
+    filter = '/strncmp(str(args.pathname), "/no/", 4) == 0/'
+    pause = 10 * features.SLOWER
+    scripts = {
+        "small keys": f"tracepoint:syscalls:sys_enter_mkdir {filter} {{ @[args.mode] = count(); }} interval:ms:{pause} {{ print(@); clear(@); }}",
+        "large keys": f"tracepoint:syscalls:sys_enter_mkdir {filter} {{ @[str(args.pathname)] = count(); }} interval:ms:{pause} {{ print(@); clear(@); }}",
+        "a loop": f"""tracepoint:syscalls:sys_enter_mkdir {filter} {{ @m[args.mode] = stats(1); }}
+self:signal:SIGUSR1, end {{ for ($kv : @m) {{ printf("@[%d]: %d\\n", $kv.0, $kv.1.count); delete(@m, $kv.0); }} }}""",
+    }
+    tracers = {what: Running(flowtap, "-e", script) for what, script in scripts.items()}
+    names = 40
+    calls = use_names(names, 300, lambda: tracers["a loop"].process.send_signal(signal.SIGUSR1))
+    for what, tracer in tracers.items():
+        out, err = tracer.stop()
+        found = Counter()
+        for name, count in re.findall(r"^@\[(?:/no/)?(\d+)\]: (\d+)$", out, re.M):
+            found[int(name)] += int(count)
+        reports = len(re.findall(r"^@\[(?:/no/)?7\]:", out, re.M))
+        wrong = {n: found[n] for n in range(names) if found[n] != calls}
+        lost = names * calls - found.total()
+        may_differ = what == "large keys" and 0 <= lost <= 5
+        if (wrong and not may_differ) or (err and not lost) or reports < 2:
+            return f"{what}: {len(wrong)} are not {calls}: {list(wrong.items())[:5]}, {reports} reports of one key {err}"
+    return ""
 
 
 def ring_buffer_is_small_where_records_are_rare(flowtap):

@@ -38,6 +38,7 @@ struct MapDef {
   // Not 0: every CPU has a lane of so many bytes within a value of a plain map.
   uint32_t lane = 0;
   int whole_keys = -1;     // index into maps: where the keys are that this one has as numbers only
+  int hot_keys = -1;       // likewise: where its hot keys are counted; see types/hot_keys.h
   bool is_mapped = false;  // into flowtap's memory, which writes values there
   std::string initial;     // array maps: bytes of the first value; empty for zeros
 

@@ -237,10 +237,11 @@ class Compiler {
       for (const Relocation& relocation : program.relocations)
         if (relocation.map >= 0) is_used[static_cast<size_t>(relocation.map)] = true;
     for (size_t i = 0; i < image.maps.size(); i++)
-      if (image.maps[i].is_script_map && !is_used[i]) {
-        image.maps[i].max_entries = 1;
-        if (image.maps[i].whole_keys >= 0)
-          image.maps[static_cast<size_t>(image.maps[i].whole_keys)].max_entries = 1;
+      if (MapDef& map = image.maps[i]; map.is_script_map && !is_used[i]) {
+        map.max_entries = 1;
+        if (map.whole_keys >= 0) image.maps[static_cast<size_t>(map.whole_keys)].max_entries = 1;
+        if (map.hot_keys >= 0) image.maps[static_cast<size_t>(map.hot_keys)].value_size = 0;
+        map.hot_keys = -1;
       }
   }
 

@@ -106,6 +106,7 @@ CompileOptions compile_options(const Options& options, const Child* child,
   out.lower.reads_pid_in_place = uses("pid_in_place");
   out.lower.hashes_keys = uses("hashed_keys");
   out.lower.uses_lanes = uses("cpu_lanes");
+  out.lower.has_hot_keys = uses("hot_keys");
   out.lower.fits_ring = uses("small_ring");
   out.lower.stores_zeros = uses("stored_zeros");
   out.shrinks_maps = uses("small_maps");

@@ -7,15 +7,26 @@ namespace flowtap {
 namespace {
 
 struct Walker {
-  const ExprVisitor& visit;
+  const ExprVisitor& visit_expr;
+  const StmtVisitor& visit_stmt;
 
+  void expr(const Expr& e) const {
+    visit_expr(e);
+    std::visit(*this, e.node);
+  }
   void expr(const ExprPtr& e) const {
-    if (e) for_each_expr(*e, visit);
+    if (e) expr(*e);
   }
   void exprs(const std::vector<ExprPtr>& list) const {
     for (const ExprPtr& e : list) expr(e);
   }
-  void block(const Block& b) const { for_each_expr(b, visit); }
+  void block(const Block& b) const {
+    for (const StmtPtr& stmt : b.stmts) {
+      visit_stmt(*stmt);
+      std::visit(*this, stmt->node);
+    }
+    expr(b.result);
+  }
 
   // --- children of expressions ---
   void operator()(const IntegerLiteral&) const {}
@@ -66,14 +77,19 @@ struct Walker {
 
 }  // namespace
 
+static const ExprVisitor kNoExpr = [](const Expr&) {};
+static const StmtVisitor kNoStmt = [](const Stmt&) {};
+
 void for_each_expr(const Expr& expr, const ExprVisitor& visit) {
-  visit(expr);
-  std::visit(Walker{visit}, expr.node);
+  Walker{visit, kNoStmt}.expr(expr);
 }
 
 void for_each_expr(const Block& block, const ExprVisitor& visit) {
-  for (const StmtPtr& stmt : block.stmts) std::visit(Walker{visit}, stmt->node);
-  if (block.result) for_each_expr(*block.result, visit);
+  Walker{visit, kNoStmt}.block(block);
+}
+
+void for_each_stmt(const Block& block, const StmtVisitor& visit) {
+  Walker{kNoExpr, visit}.block(block);
 }
 
 }  // namespace flowtap

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "lower/hot_maps.h"
 #include "lower/per_thread.h"
+#include "types/hot_keys.h"
 #include "types/unwind.h"
 
 namespace flowtap {
@@ -76,6 +78,7 @@ void ImageBuilder::add_script_map(const MapInfo& info) {
     if (!is_lru) add_whole_keys(map);
     choose_lanes(map);
     map.no_prealloc = wants_no_prealloc(map, cpus_);
+    if (!is_lru) add_hot_keys(map, static_cast<int>(script_maps_.size()));
   }
   script_maps_.push_back(add_map(std::move(map)));
 }
@@ -104,6 +107,23 @@ void ImageBuilder::add_whole_keys(MapDef& map) {
   keys.no_prealloc = wants_no_prealloc(keys, cpus_);
   map.key_size = kKeyNumberSize;
   map.whole_keys = add_map(std::move(keys));
+}
+
+// A loop that deletes a large key takes away what its number stands for, and a slot would still
+// have the number.
+void ImageBuilder::add_hot_keys(MapDef& map, int number) {
+  if (!options_.has_hot_keys || map.key_size > kMostHotKey) return;
+  MapUse use = use_of_map(checked_, number);
+  if (use == MapUse::Other || (use == MapUse::Visited && map.whole_keys >= 0)) return;
+  uint64_t size = uint64_t{cpus_} * kHotSlots * hot_slot_size(map.key_size);
+  constexpr uint64_t kMostForHotKeys = 4 << 20;  // bytes
+  if (size > kMostForHotKeys) return;
+  map.hot_keys = add_map({.name = "hot_" + map.name.substr(1),
+                          .type = MapType::Array,
+                          .key_size = 4,
+                          .value_size = static_cast<uint32_t>(size),
+                          .max_entries = 1,
+                          .is_mapped = true});
 }
 
 int ImageBuilder::whole_keys(int number) const {

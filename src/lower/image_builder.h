@@ -45,6 +45,7 @@ class ImageBuilder {
   void add_local_storage(size_t number);
   void add_whole_keys(MapDef& map);
   void choose_lanes(MapDef& map);
+  void add_hot_keys(MapDef& map, int number);
   int add_map(MapDef map);
 
   const CheckedProgram& checked_;

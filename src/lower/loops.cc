@@ -123,6 +123,7 @@ void Lowering::lower_for_map(const Stmt& stmt, const ForMap& loop) {
   int number = info(*loop.map).map;
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
   int variable = instance_.declares.at(&stmt);
+  take_hot_keys(number);
   const Type& pair = image_.checked().variables[static_cast<size_t>(variable)].type;
   int32_t function = lower_callback(stmt, 4, 3, [&](const std::vector<Reg>& args) {
     Address to = variable_address(variable);

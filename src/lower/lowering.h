@@ -208,6 +208,8 @@ class Lowering {
   Value load_map_value(const MapInfo& map, int number, std::optional<Address> key);
   void store_map(const Expr& target, const Expr& value);
   Reg find_or_create(int number, const MapKey& key, int32_t present, int32_t absent);
+  void create_key(int number, const MapKey& key, Reg answer, int32_t full);
+  const MapDef& map_of(int number) const;
   Reg lookup(int number, Address key);
   Reg own_lane(int number, Reg value, int32_t absent);
   Reg map_result(Reg result);
@@ -222,6 +224,19 @@ class Lowering {
   Value lower_find(const std::vector<ExprPtr>& args);
   Value lower_len(const Expr& arg);
   bool is_deleted_from(int map) const;
+
+  // --- maps with hot keys (hot_keys.cc) ---
+  void in_pieces(Address key, const Type& type,
+                 const std::function<void(uint32_t, uint32_t)>& visit);
+  void in_pieces_of_id(const MapDef& map, Address id,
+                       const std::function<void(uint32_t, uint32_t)>& visit);
+  Reg hot_slot(int number, const MapKey& key, int32_t nowhere);
+  void change_hot(int number, const MapKey& key, const std::function<void(Address)>& change);
+  void claim_slot(int number, Reg slot, const MapKey& key, int32_t claimed, int32_t refused);
+  void make_sure_of_key(int number, const MapKey& key, int32_t full);
+  Reg new_in_slot(Reg slot, uint32_t word);
+  Reg new_events(const MapDef& map, Reg slot);
+  void take_hot_keys(int number);
 
   // --- maps kept in task storage (local_storage.cc) ---
   Reg local_storage(int number, Operand task, int64_t flags);

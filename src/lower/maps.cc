@@ -17,7 +17,8 @@ static constexpr int64_t kNoExist = 1;  // BPF_NOEXIST
 
 Lowering::MapKey Lowering::lower_key(int number, const Expr& key) {
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
-  Address to = temp(map.key->size);
+  Address to = temp(std::max(1u, map.key->size));
+  if (map.key->size == 0) b().store(to, 1, imm(0));  // the kernel's keys have a byte at least
   lower_into(key, to, map.key);
   if (image_.whole_keys(number) >= 0) return number_key(to, map.key);
   return {to, to};
@@ -49,19 +50,11 @@ ir::Reg Lowering::find_or_create(int number, const MapKey& key, int32_t present,
     b().branch(ir::Compare::Ne, reg(result), imm(0), present, absent);
     return result;
   }
-  int index = image_.script_map(number);
-  uint32_t size = image_.image().maps[static_cast<size_t>(index)].value_size;
   int32_t create = b().new_block(), full = b().new_block();
   b().branch(ir::Compare::Ne, reg(result), imm(0), present, create);
   b().start(create);
   Reg answer = b().new_reg();
-  keep_whole_key(number, key, answer, full);
-  Reg zeros = b().map_value(image_.zeros(size));
-  Reg refused = b().call(
-      BPF_FUNC_map_update_elem,
-      {reg(b().map_pointer(index)), reg(b().address_of(key.id)), reg(zeros), imm(kNoExist)});
-  b().assign(answer, reg(map_result(refused)));
-  keep_whole_key(number, key, answer, full);
+  create_key(number, key, answer, full);
   b().assign(result, reg(lookup(number, key.id)));
   b().branch(ir::Compare::Ne, reg(result), imm(0), present, full);
   b().start(full);
@@ -70,13 +63,29 @@ ir::Reg Lowering::find_or_create(int number, const MapKey& key, int32_t present,
   return result;
 }
 
+// The kernel's answer comes into `answer`; goes to `full` when there is no room for the whole key.
+void Lowering::create_key(int number, const MapKey& key, Reg answer, int32_t full) {
+  int index = image_.script_map(number);
+  keep_whole_key(number, key, answer, full);
+  Reg zeros = b().map_value(image_.zeros(map_of(number).value_size));
+  Reg refused = b().call(
+      BPF_FUNC_map_update_elem,
+      {reg(b().map_pointer(index)), reg(b().address_of(key.id)), reg(zeros), imm(kNoExist)});
+  b().assign(answer, reg(map_result(refused)));
+  keep_whole_key(number, key, answer, full);
+}
+
+const MapDef& Lowering::map_of(int number) const {
+  return image_.image().maps[static_cast<size_t>(image_.script_map(number))];
+}
+
 // Before Linux 6.4 these helpers give an int, and what the upper half of the register holds is
 // chance.
 ir::Reg Lowering::map_result(Reg result) { return b().extend(reg(result), 4, true); }
 
 // Where this CPU's part of a value is; see MapDef::lane.
 ir::Reg Lowering::own_lane(int number, Reg value, int32_t absent) {
-  const MapDef& map = image_.image().maps[static_cast<size_t>(image_.script_map(number))];
+  const MapDef& map = map_of(number);
   if (!map.lane) return value;
   Reg cpu = b().call(BPF_FUNC_get_smp_processor_id, {});
   int32_t known = b().new_block();
@@ -94,6 +103,7 @@ void Lowering::change_map(const Expr& target, const std::function<void(Address)>
   bool has_key = key && image_.local_storage(number) < 0;
   MapKey where = has_key ? lower_key(number, *key) : MapKey{};
   b().set_span(target.span);
+  if (map_of(number).hot_keys >= 0) return change_hot(number, where, change);
   int32_t present = b().new_block(), done = b().new_block();
   Reg value = find_or_create(number, where, present, done);
   b().start(present);
@@ -157,7 +167,7 @@ Value Lowering::sum_over_cpus(const MapInfo& map, int number, std::optional<Addr
   }
   bool is_extreme = kind == Kind::Min || kind == Kind::Max;
   int index = image_.script_map(number);
-  const MapDef kept = image_.image().maps[static_cast<size_t>(index)];
+  const MapDef kept = map_of(number);
   Reg lanes = kept.lane ? lookup(number, where) : ir::kNoReg;
   for (uint32_t cpu = 0; cpu < image_.cpus(); cpu++) {
     Reg found = kept.lane
@@ -244,7 +254,7 @@ void Lowering::store_map(const Expr& target, const Expr& value) {
     return change_map(target, [&](Address place) { store(ready, place, map.value); });
   }
   MapKey where = lower_key(number, *key);
-  uint32_t size = image_.image().maps[static_cast<size_t>(image_.script_map(number))].value_size;
+  uint32_t size = map_of(number).value_size;
   Address room = temp(size);
   if (size != map.value->size) zero(room, size);
   lower_into(value, room, map.value);
@@ -443,7 +453,7 @@ Value Lowering::lower_delete(const std::vector<ExprPtr>& args) {
   const ExprPtr& own_key = std::get<MapAccess>(args[0]->node).key;
   if (map.is_scalar != false) {
     Reg value = lookup(number, {});
-    uint32_t size = image_.image().maps[static_cast<size_t>(image_.script_map(number))].value_size;
+    uint32_t size = map_of(number).value_size;
     int32_t present = b().new_block(), done = b().new_block();
     b().branch(ir::Compare::Ne, reg(value), imm(0), present, done);
     b().start(present);

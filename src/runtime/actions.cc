@@ -189,9 +189,8 @@ void Actions::print_map(const Event& event, Bytes record) {
 void Actions::change_map(const Event& event) {
   size_t map = static_cast<size_t>(event.map);
   if (!in_.maps[map].valid()) return;
-  Status changed = event.kind == EventKind::ClearMap
-                       ? empty_map({in_.image, in_.maps}, map)
-                       : zero_map(in_.maps[map].get(), in_.image.maps.at(map));
+  Status changed = event.kind == EventKind::ClearMap ? empty_map({in_.image, in_.maps}, map)
+                                                     : zero_values({in_.image, in_.maps}, map);
   if (!changed) failed(event, changed.error());
 }
 

@@ -12,6 +12,7 @@
 
 #include "kernel/map_reader.h"
 #include "output/merge.h"
+#include "runtime/hot_keys.h"
 
 namespace flowtap {
 
@@ -43,6 +44,10 @@ static bool is_untouched(const MapDef& map, Bytes value) {
          std::all_of(value.begin(), value.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
+static std::string_view text_of(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 namespace {
 
 // The keys of a map that has only numbers of them; see lower/large_keys.cc.
@@ -64,13 +69,49 @@ class WholeKeys {
   }
 
  private:
-  static std::string_view text_of(Bytes bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
-
   std::deque<MapData> data_;
   std::unordered_map<std::string_view, Bytes> places_;
 };
+
+Result<HotKeys> open_hot_keys(const KernelMaps& maps, const MapDef& map) {
+  size_t number = static_cast<size_t>(map.hot_keys);
+  return HotKeys::open(maps.fds[number].get(), map, maps.image.maps.at(number));
+}
+
+Status drop_counts(const KernelMaps& maps, const MapDef& map) {
+  if (map.hot_keys < 0) return Done{};
+  Result<HotKeys> hot = open_hot_keys(maps, map);
+  if (!hot) return hot.error();
+  hot->make_stale();
+  hot->take_all();
+  return Done{};
+}
+
+// Adds what was counted in front of a map to the part of the first CPU.
+void add_counts(const MapDef& map, const std::vector<HotKey>& counted, MapData& data) {
+  std::unordered_map<std::string_view, std::array<uint64_t, 2>> totals;
+  for (const HotKey& hot : counted)
+    for (size_t word = 0; word < hot.grown.size(); word++)
+      totals[text_of(hot.key)][word] += hot.grown[word];
+  auto add = [&](size_t entry, const std::array<uint64_t, 2>& total) {
+    size_t start = entry * data.value_size + (map.lane ? lane_offset(map, 0) : 0);
+    for (size_t at = 0; at < map.value->size; at += 8)
+      store(std::span(data.values), start + at,
+            load<uint64_t>(data.values, start + at) + total[at / 8]);
+  };
+  for (size_t i = 0; i < data.count && !totals.empty(); i++) {
+    auto found = totals.find(text_of(data.key(i)));
+    if (found == totals.end()) continue;
+    add(i, found->second);
+    totals.erase(found);
+  }
+  for (const auto& [key, total] : totals) {
+    Bytes bytes = std::as_bytes(std::span(key));
+    data.keys.insert(data.keys.end(), bytes.begin(), bytes.end());
+    data.values.resize(data.values.size() + data.value_size);
+    add(data.count++, total);
+  }
+}
 
 // What a map holds, with its whole keys when it has only numbers of them. A key is kept before its
 // number can be seen, so those are read after the numbers. Taken they are before them: a number
@@ -86,10 +127,25 @@ Result<MapData> get_map(const KernelMaps& maps, size_t number, bool takes, Whole
   }
   int fd = maps.fds[number].get();
   Result<MapData> data = takes ? take_map(fd, map) : read_map(fd, map);
-  if (!data || !has_numbers || whole.has_all_of(*data)) return data;
-  Result<MapData> kept = read_map(maps.fds[keys].get(), maps.image.maps.at(keys));
-  if (!kept) return kept;
-  whole.add(std::move(*kept));
+  if (!data) return data;
+  std::optional<HotKeys> hot;
+  std::vector<HotKey> counted;
+  if (map.hot_keys >= 0) {
+    Result<HotKeys> opened = open_hot_keys(maps, map);
+    if (!opened) return opened.error();
+    hot.emplace(std::move(*opened));
+    if (takes) hot->make_stale();
+    counted = hot->read();
+    add_counts(map, counted, *data);
+  }
+  if (has_numbers && !whole.has_all_of(*data)) {
+    Result<MapData> kept = read_map(maps.fds[keys].get(), maps.image.maps.at(keys));
+    if (!kept) return kept;
+    whole.add(std::move(*kept));
+  }
+  // What has no whole key at this moment is written when it has one again.
+  for (const HotKey& key : counted)
+    if (takes && (!has_numbers || whole.find(key.key))) hot->take(key);
   return data;
 }
 
@@ -133,7 +189,14 @@ Status empty_map(const KernelMaps& maps, size_t number) {
     Status cleared = clear_map(maps.fds[keys].get(), maps.image.maps.at(keys));
     if (!cleared) return cleared.error();
   }
-  return clear_map(maps.fds[number].get(), map);
+  Status cleared = clear_map(maps.fds[number].get(), map);
+  return cleared ? drop_counts(maps, map) : cleared;
+}
+
+Status zero_values(const KernelMaps& maps, size_t number) {
+  const MapDef& map = maps.image.maps.at(number);
+  Status zeroed = zero_map(maps.fds[number].get(), map);
+  return zeroed ? drop_counts(maps, map) : zeroed;
 }
 
 }  // namespace flowtap

@@ -26,5 +26,7 @@ Status write_map(const KernelMaps& maps, size_t number, MapView view, Writer& wr
 
 // Removes all keys; see kernel/map_reader.h.
 Status empty_map(const KernelMaps& maps, size_t number);
+// Keeps the keys.
+Status zero_values(const KernelMaps& maps, size_t number);
 
 }  // namespace flowtap

@@ -4,15 +4,18 @@
 
 #include <bpf/bpf.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 
 #include "kernel/bpf_for_test.h"
 #include "kernel/machine.h"
+#include "kernel/mapped_memory.h"
 #include "kernel/maps.h"
 #include "output/test_support.h"
 #include "output/text_writer.h"
 #include "runtime/actions.h"
+#include "types/hot_keys.h"
 
 namespace flowtap {
 namespace {
@@ -28,9 +31,10 @@ class MapOutputTest : public testing::Test {
     sources_.add("test.bt", "begin { }\n");
   }
 
-  void make(MapDef map) {
+  void make(MapDef map, std::vector<MapDef> others = {}) {
     map.is_script_map = true;
     image_.maps = {std::move(map)};
+    image_.maps.insert(image_.maps.end(), others.begin(), others.end());
     Result<std::vector<Fd>> made = create_maps(image_);
     ASSERT_TRUE(made) << made.error().message();
     maps_ = std::move(*made);
@@ -48,6 +52,45 @@ class MapOutputTest : public testing::Test {
       std::vector<uint64_t> values(count_possible_cpus(), key + 1);
       ASSERT_EQ(::bpf_map_update_elem(maps_[0].get(), &key, values.data(), BPF_ANY), 0);
     }
+  }
+
+  // @calls[k] = avg(), whose key 7 is in the map with 10 in 2 events of the first CPU.
+  void make_hot_averages() {
+    make({.name = "@calls",
+          .type = MapType::Hash,
+          .key_size = 8,
+          .value_size = kCacheLine * 2,
+          .max_entries = 100,
+          .lane = kCacheLine,
+          .hot_keys = 1,
+          .key = int_type(8, true),
+          .value = aggregation(Kind::Avg)},
+         {{.name = "hot_calls",
+           .type = MapType::Array,
+           .key_size = 4,
+           .value_size = kHotSlots * hot_slot_size(8),
+           .max_entries = 1,
+           .is_mapped = true}});
+    uint64_t key = 7, value[kCacheLine / 4] = {};
+    value[kCacheLine / 8] = 10, value[kCacheLine / 8 + 1] = 2;
+    ASSERT_EQ(::bpf_map_update_elem(maps_[0].get(), &key, value, BPF_ANY), 0);
+  }
+  // As a program leaves them: so much in so many events.
+  void count_hot(uint32_t slot, uint64_t key, uint64_t total, uint64_t events) {
+    Result<MappedMemory> memory =
+        MappedMemory::open(maps_[1].get(), image_.maps[1].value_size, PROT_READ | PROT_WRITE, 0);
+    ASSERT_TRUE(memory) << memory.error().message();
+    std::span<std::byte> bytes = memory->bytes().subspan(slot * hot_slot_size(8), kHotKey + 8);
+    store(bytes, 0, HotState::Used);
+    store(bytes, kHotValue, load<uint64_t>(bytes, kHotValue) + total);
+    store(bytes, kHotValue + 8, load<uint64_t>(bytes, kHotValue + 8) + events);
+    store(bytes, kHotKey, key);
+  }
+  HotState state_of(uint32_t slot) {
+    uint32_t first = 0;
+    std::vector<std::byte> bytes(image_.maps[1].value_size);
+    EXPECT_EQ(::bpf_map_lookup_elem(maps_[1].get(), &first, bytes.data()), 0);
+    return load<HotState>(bytes, slot * hot_slot_size(8));
   }
 
   std::string written(MapView view = {}) {
@@ -129,6 +172,38 @@ TEST_F(MapOutputTest, zero_keeps_keys_and_clear_does_not) {
   make_counts(2);
   act(EventKind::ZeroMap);
   EXPECT_EQ(written(), "@calls[0]: 0\n@calls[1]: 0\n");
+  act(EventKind::ClearMap);
+  EXPECT_EQ(written(), "");
+}
+
+TEST_F(MapOutputTest, hot_keys_are_added_to_those_of_the_map) {
+  make_hot_averages();
+  count_hot(3, 7, 50, 1);
+  count_hot(4, 8, 2, 2);
+  count_hot(kHotSlots - 1, 8, 9, 1);
+  count_hot(5, 9, 0, 0);  // nothing yet
+  EXPECT_EQ(written(), "@calls[8]: 3\n@calls[7]: 20\n");
+  EXPECT_EQ(written(), "@calls[8]: 3\n@calls[7]: 20\n");
+  EXPECT_EQ(state_of(3), HotState::Used);
+}
+
+TEST_F(MapOutputTest, hot_keys_are_taken_once) {
+  make_hot_averages();
+  count_hot(3, 7, 50, 1);
+  EXPECT_EQ(written({.takes = true}), "@calls[7]: 20\n");
+  EXPECT_EQ(state_of(3), HotState::Stale);
+  EXPECT_EQ(written(), "");
+  count_hot(3, 7, 6, 2);
+  EXPECT_EQ(written({.takes = true}), "@calls[7]: 3\n");
+}
+
+TEST_F(MapOutputTest, hot_keys_are_cleared_and_set_to_zero) {
+  make_hot_averages();
+  count_hot(3, 7, 50, 1);
+  act(EventKind::ZeroMap);
+  EXPECT_EQ(written(), "@calls[7]: 0\n");
+  count_hot(3, 7, 4, 1);
+  EXPECT_EQ(written(), "@calls[7]: 4\n");
   act(EventKind::ClearMap);
   EXPECT_EQ(written(), "");
 }
