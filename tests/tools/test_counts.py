@@ -2,7 +2,10 @@
 
 import json
 import os
+import shutil
 import socket
+import tempfile
+from pathlib import Path
 
 from processes import Running
 from shared import differing, run_load
@@ -134,6 +137,31 @@ def tcptop_counts_multipath_connections(root, flowtap):
     for row in of(done, rows):
         found[row["rport"]] = found.get(row["rport"], 0) + row["bytes"]
     return differing("payload by remote port", expected, found) + err
+
+
+def tcptop_reports_each_byte_once(root, flowtap):
+    """what this process sends through connections that end during reports: there is one every millisecond"""
+    expected, found = {}, {}
+    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as listener:
+        shutil.copytree(root / "tools" / "lib", Path(folder) / "lib")
+        script = Path(folder) / "tcptop.bt"
+        script.write_text((root / "tools" / "tcptop.bt").read_text().replace("self:report:1 {", "interval:ms:1 {"))
+        near = listener.getsockname()[1]
+        running = Running(flowtap, "-f", "json", str(script), "--", "--top=0", f"--port={near}")
+        for _ in range(1000):
+            with socket.create_connection(listener.getsockname()) as client:
+                server, _ = listener.accept()
+                client.sendall(b"x" * 100)
+                server.recv(100)
+                server.close()
+                far = client.getsockname()[1]
+                expected[far] = expected.get(far, 0) + 200
+        out, err = running.stop()
+    for row in (json.loads(line) for line in out.splitlines()):
+        far = row["lport"] if row["rport"] == near else row["rport"]
+        found[far] = found.get(far, 0) + row["bytes"]
+    wrong = {far: (sent, found.get(far, 0)) for far, sent in expected.items() if found.get(far, 0) != sent}
+    return differing("bytes expected and found", {}, wrong) + err
 
 
 def tcptop_knows_connections_from_before(root, flowtap):
