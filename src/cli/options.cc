@@ -131,7 +131,7 @@ Status add_dwarf_pid(Options& options, const std::string& text) {
 Status set_max_keys(Options& options, const std::string& text) {
   std::optional<int64_t> number = parse_number(text);
   if (!number || *number < 1 || *number > UINT32_MAX)
-    return Error{fmt::format("--max-keys takes a positive number, found '{}'", text)};
+    return Error{fmt::format("--max-keys takes a positive whole number, found '{}'", text)};
   options.max_keys = static_cast<uint64_t>(*number);
   return Done{};
 }

@@ -200,7 +200,8 @@ class ToolLine {
     if (option.value == OptionValue::Number) {
       std::optional<int64_t> number = parse_number(value);
       if (!number || *number < 1)
-        return Error{fmt::format("--{} takes a positive number, found '{}'", option.name, value)};
+        return Error{
+            fmt::format("--{} takes a positive whole number, found '{}'", option.name, value)};
       if (option.name == "pid") pid_ = static_cast<int>(*number);
       if (option.name == "interval") interval_ = *number;
       if (option.name == "count") count_ = *number;

@@ -156,7 +156,7 @@ TEST(GenericTools, refuse_what_they_cannot_read) {
       {"funccount", {}, "no function or event is named"},
       {"funccount", {"a", "b"}, "one pattern is expected, found 'b' too"},
       {"funccount", {"-i"}, "option '-i' of funccount needs a value"},
-      {"funccount", {"-i", "x", "f"}, "-i takes a positive number, found 'x'"},
+      {"funccount", {"-i", "x", "f"}, "-i takes a positive whole number, found 'x'"},
       {"funccount", {"--cpu", "-1", "f"}, "--cpu takes a number, found '-1'"},
       {"funccount", {"-Q", "f"}, "funccount has no option '-Q'"},
       {"stackcount", {"-KU", "f"}, "-K and -U contradict each other"},

@@ -104,7 +104,7 @@ class LineParser {
       std::optional<int64_t> number = parse_number(*value);
       if (!number || *number < (is_index ? 0 : 1))
         return Error{fmt::format("{} takes a {}number, found '{}'", shown,
-                                 is_index ? "" : "positive ", *value)};
+                                 is_index ? "" : "positive whole ", *value)};
     }
     line_.values[name] = std::move(*value);
     return Done{};

@@ -293,8 +293,8 @@ class Expander {
       return;
     }
     if (!number || *number <= 0) {
-      error(
-          fmt::format("the rate of '{}' must be a positive number, found '{}'", row.name, part(2)));
+      error(fmt::format("the rate of '{}' must be a positive whole number, found '{}'", row.name,
+                        part(2)));
       return;
     }
     AttachPoint& point = add(row.kind, fmt::format("{}:{}:{}", row.name, part(1), *number));
@@ -340,7 +340,7 @@ class Expander {
         has_count ? parse_number(part(2))
                   : std::optional<int64_t>(static_cast<int64_t>(found->default_period));
     if (!period || *period <= 0) {
-      error(fmt::format("the count of '{}' must be a positive number, found '{}'", row.name,
+      error(fmt::format("the count of '{}' must be a positive whole number, found '{}'", row.name,
                         part(2)));
       return;
     }

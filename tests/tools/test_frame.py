@@ -56,7 +56,7 @@ def usage_mistakes_are_explained(root, flowtap):
         (["tcplife", "--prot", "80"], "error: tcplife has no option '--prot'\nhint: did you mean '--port'?\n"),
         (["tcplife", "--port"], "error: option '--port' of tcplife needs a value\n"),
         (["tcplife", "80"], "error: tcplife takes options only, found '80'\nhint: flowtap help tcplife shows them\n"),
-        (["tcplife", "--duration", "soon"], "error: --duration takes a positive number, found 'soon'\n"),
+        (["tcplife", "--duration", "soon"], "error: --duration takes a positive whole number, found 'soon'\n"),
         (["tcplive"], "error: there is neither a file nor a tool 'tcplive'\nhint: did you mean 'tcplife'?\n"),
         (["help", "tcplive"], "error: there is no tool 'tcplive'\nhint: did you mean 'tcplife'?\n"),
     ):
