@@ -20,6 +20,7 @@ class Machine:
 
     def __init__(self):
         self.flowtap = str(ROOT / "build" / "flowtap")
+        self.nap = 0  # microseconds between two looks at what has started
         for name, package in PACKAGES.items():
             path = shutil.which(name)
             if path is None:

@@ -1,7 +1,7 @@
-// first_run KIND COMMAND...: starts a tracer, makes events all the time, and watches the BPF programs that come into the
+// first_run KIND NAP COMMAND...: starts a tracer, makes events all the time, and watches the BPF programs that come into the
 // kernel. Prints the tracer's process id, the milliseconds from its start until each of its programs that these events
 // reach has run, and how many of them it was on a CPU; then waits until it ends. Needs kernel.bpf_stats_enabled = 1.
-// The watcher keeps one CPU busy and leaves the others to the tracer. Both go before ordinary processes, so that what else
+// The watcher keeps one CPU busy, but for naps of so many microseconds, and leaves the others to the tracer. Both go before ordinary processes, so that what else
 // the machine does is left out.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -137,20 +138,22 @@ static void stay_on(int cpu) {
 }
 
 int main(int argc, char** argv) {
-  if (argc < 3) return 2;
+  if (argc < 4) return 2;
+  unsigned nap = (unsigned)atoi(argv[2]);
   int is_tcp = strcmp(argv[1], "tcp") == 0, status = 0, cpu = sched_getcpu();
   if (is_tcp && !prepare_tcp()) return 1;
   struct sched_param first_in_line = {.sched_priority = 1};
   if (get_nprocs() < 2 || sched_setscheduler(0, SCHED_FIFO, &first_in_line)) return 1;
   while (next_program()) continue;
   struct beginning* beginning = mmap(NULL, sizeof(*beginning), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  pid_t pid = start(argv + 2, cpu, beginning);
+  pid_t pid = start(argv + 3, cpu, beginning);
   stay_on(cpu);
   clockid_t clock;
   if (pid < 0 || clock_getcpuclockid(pid, &clock)) return 1;
   double first = milliseconds(CLOCK_MONOTONIC), now = 0, wall = 0, on_cpu = 0, held = 0;
   // Programs that come one after the other are waited for as long as all took so far.
   while (now < (wall == 0 ? kLimitMs : 2 * wall + kQuietMs)) {
+    if (nap) usleep(nap);
     is_tcp ? make_tcp_events() : make_file_events();
     watch_new_programs();
     for (int i = 0; i < program_count; i++) {
