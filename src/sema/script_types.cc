@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/bytes.h"
 #include "builtins/constants.h"
@@ -18,7 +19,7 @@ namespace flowtap {
 namespace {
 
 struct NamedInt {
-  const char* name;
+  std::string_view name;
   uint32_t bytes;
   bool is_signed;
 };

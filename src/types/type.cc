@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "base/bytes.h"
 
@@ -27,8 +28,16 @@ Type bool_type() {
   return type;
 }
 
+// Asked for so often that those of C are made once.
 Type int_type(uint32_t bytes, bool is_signed) {
-  return make({.kind = Kind::Int, .is_signed = is_signed, .size = bytes});
+  static const auto make_int = [](uint32_t size, bool with_sign) {
+    return make({.kind = Kind::Int, .is_signed = with_sign, .size = size});
+  };
+  static const Type kept[] = {make_int(1, false), make_int(2, false), make_int(4, false),
+                              make_int(8, false), make_int(1, true),  make_int(2, true),
+                              make_int(4, true),  make_int(8, true)};
+  if (!std::has_single_bit(bytes) || bytes > 8) return make_int(bytes, is_signed);
+  return kept[(is_signed ? 4 : 0) + std::countr_zero(bytes)];
 }
 
 Type enum_type(std::string name, uint32_t bytes, bool is_signed, std::vector<Enumerator> values) {
