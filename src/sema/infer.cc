@@ -44,14 +44,15 @@ void Inferrer::run() {
     walk();
   }
   is_last_walk_ = true;
-  walk_everything();
+  if (changed_ || has_more_to_say_) walk_everything();
   finish_maps();
   finish_variables();
 }
 
 bool Inferrer::walk_everything() {
-  changed_ = false;
+  changed_ = has_more_to_say_ = false;
   for (std::unique_ptr<Instance>& instance : program_.instances) infer_instance(*instance);
+  has_more_to_say_ |= !silent_.all().empty();
   silent_.clear();
   return changed_;
 }
@@ -356,6 +357,7 @@ bool Inferrer::follows_address(VariableInfo& pointer, const Expr& value) {
   if (is_last_walk_ || !is_address || !is(pointer.type, Kind::Pointer)) return false;
   if (type->element->kind != pointer.type->element->kind) return false;
   changed_ |= !same_type(pointer.type, type);
+  has_more_to_say_ = true;
   pointer.type = type;
   return true;
 }

@@ -169,6 +169,7 @@ class Inferrer {
   Diagnostics silent_;        // where the walks before the last one report to
   bool is_last_walk_ = false;
   bool changed_ = false;
+  bool has_more_to_say_ = false;  // the last walk would report what the one before it could not
   int walks_ = 0;
   bool assumes_numbers_ = false;  // where nothing tells the type of an operand
   Instance* instance_ = nullptr;
