@@ -7,7 +7,7 @@ import subprocess
 from machine import STATISTICS, Tracer
 from table import Row
 
-PAIRS = 25
+PAIRS = 40
 BURSTS = 5
 MILLISECONDS = 20
 TOOLS = {"tcplife": 1, "tcptop": 3, "socketio": 5}  # percent
@@ -15,22 +15,21 @@ TOOLS = {"tcplife": 1, "tcptop": 3, "socketio": 5}  # percent
 EMPTY = "rawtracepoint:sock_send_length { } rawtracepoint:sock_recv_length { }"
 
 
-def bursts(machine):
-    """Round trips per second of some bursts that go before ordinary processes."""
+def costs(machine):
+    """Of round trips over TCP, in round trips through pipes, in some bursts that go before ordinary processes."""
     command = ["chrt", "-f", "1", machine.tool("ping_pong"), str(MILLISECONDS)]
     return [float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(BURSTS)]
 
 
 def percent_lost(machine, *arguments):
-    """By the best tenth of all bursts: what else the machine does can only slow one down."""
-    without, during = [], []
+    """The median of all pairs of bursts without and with."""
+    kept = []
     for _ in range(PAIRS):
-        without += bursts(machine)
+        without = statistics.median(costs(machine))
         tracer = Tracer([machine.flowtap, *arguments])
-        during += bursts(machine)
+        kept.append(without / statistics.median(costs(machine)))
         tracer.stop()
-    best = lambda numbers: statistics.quantiles(numbers, n=10)[-1]
-    return 100 * (1 - best(during) / best(without))
+    return 100 * (1 - statistics.median(kept))
 
 
 def measure(machine):
