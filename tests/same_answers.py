@@ -131,7 +131,7 @@ end { $keys = 0; $frames = 0; for ($kv : @k) { $keys++; $frames += len($kv.0); }
 
 def run_on_all_cpus(program, *words):
     cpus = os.sched_getaffinity(0)
-    children = [subprocess.Popen([sys.executable, "-c", program, str(cpu), *words]) for cpu in cpus]
+    children = [subprocess.Popen([sys.executable, "-c", program, str(cpu), *words], stdout=subprocess.DEVNULL) for cpu in cpus]
     for child in children:
         child.wait()
     return len(cpus)
@@ -311,6 +311,28 @@ self:signal:SIGUSR1, end {{ for ($kv : @m) {{ printf("@[%d]: %d\\n", $kv.0, $kv.
         may_differ = what == "large keys" and 0 <= lost <= 5
         if (wrong and not may_differ) or (err and not lost) or reports < 2:
             return f"{what}: {len(wrong)} are not {calls}: {list(wrong.items())[:5]}, {reports} reports of one key {err}"
+    return ""
+
+
+def values_in_the_thread_are_those_of_a_map(flowtap):
+    script = """tracepoint:syscalls:sys_enter_mkdir /strncmp(comm, "thread", 6) == 0/ { @begun[tid] = tid; @calls[tid]++; }
+        tracepoint:syscalls:sys_exit_mkdir /@begun[tid]/ {
+          @pairs[comm, @begun[tid] == tid] = count(); @most[comm] = max(@calls[tid]); delete(@begun, tid); }
+        tracepoint:sched:sched_process_exit { delete(@begun, tid); delete(@calls, tid); }"""
+    tracers = {}
+    for is_used, options in {True: [], False: ["--no-feature", "task_storage"]}.items():
+        maps = subprocess.run([flowtap, "-q", "--dry-run", "-d", "maps", *options, "-e", script], capture_output=True, text=True).stderr
+        if ("local_begun" in maps) != is_used or "begun" not in maps:
+            return f"maps with {options}: {maps}"
+        tracers[is_used] = Running(flowtap, *options, "-e", script)
+    cpus = run_on_all_cpus(THREADS)
+    expected = Counter()
+    for i in range(3):
+        expected.update([f"@pairs[thread{i}, true]: {(31 + i) * cpus}", f"@most[thread{i}]: {31 + i}"])
+    for is_used, tracer in tracers.items():
+        out = tracer.stop()[0]
+        if Counter(line for line in out.splitlines() if line) != expected:
+            return f"{'with' if is_used else 'without'} task storage, expected {sorted(expected)}, found {out}"
     return ""
 
 

@@ -108,6 +108,7 @@ CompileOptions compile_options(const Options& options, const Child* child,
   out.lower.uses_lanes = uses("cpu_lanes");
   out.lower.has_hot_keys = uses("hot_keys");
   out.lower.fits_ring = uses("small_ring");
+  out.lower.uses_task_storage = uses("task_storage");
   out.lower.stores_zeros = uses("stored_zeros");
   out.shrinks_maps = uses("small_maps");
   out.check.keeps_probe = name_filter(options.probe_filter);

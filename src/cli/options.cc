@@ -146,10 +146,10 @@ Status set_probe_filter(Options& options, const std::string& text) {
 }
 
 constexpr const char* kFeatures[] = {
-    "kprobe_as_fentry", "kprobe",         "fentry",       "kprobe_multi",
-    "uprobe_multi",     "kprobe_session", "direct_reads", "comm_in_place",
-    "pid_in_place",     "small_maps",     "hashed_keys",  "small_ring",
-    "cpu_lanes",        "hot_keys",       "stored_zeros", "lazy_types"};
+    "kprobe_as_fentry", "kprobe",       "fentry",        "kprobe_multi", "uprobe_multi",
+    "kprobe_session",   "direct_reads", "comm_in_place", "pid_in_place", "small_maps",
+    "hashed_keys",      "small_ring",   "cpu_lanes",     "hot_keys",     "task_storage",
+    "stored_zeros",     "lazy_types"};
 
 Status set_no_feature(Options& options, const std::string& text) {
   for (const std::string& feature : split(text, ',')) {
@@ -311,8 +311,9 @@ usage: flowtap [options] SCRIPT [parameters] [-- --option=value ...]
   --plan NAME          use this plan of the script, whatever the others could do
   --test, --bench      run the script's test or bench probes, and nothing else
   --no-feature NAME    do without: kprobe_as_fentry, kprobe, fentry, kprobe_multi, uprobe_multi,
-                       direct_reads, comm_in_place, pid_in_place, small_maps, hashed_keys,
-                       small_ring, cpu_lanes, hot_keys, stored_zeros, lazy_types
+                       kprobe_session, direct_reads, comm_in_place, pid_in_place, small_maps,
+                       hashed_keys, small_ring, cpu_lanes, hot_keys, task_storage, stored_zeros,
+                       lazy_types
   --dry-run            stop when everything is attached
   --no-warnings        no warnings
   -d STAGE             print a stage of the compiler: ast, types, ir, bpf, maps, all

@@ -133,7 +133,8 @@ int ImageBuilder::whole_keys(int number) const {
 // Values move to task storage; the map itself is only filled when it has to be printed.
 void ImageBuilder::add_local_storage(size_t number) {
   local_storage_.push_back(-1);
-  bool fits = !options_.pid_namespace && is_per_thread(checked_, static_cast<int>(number));
+  bool fits = options_.uses_task_storage && !options_.pid_namespace &&
+              is_per_thread(checked_, static_cast<int>(number));
   if (!fits || !target_.iterator("task").ok()) return;
   MapDef& printed = image_.maps[static_cast<size_t>(script_maps_[number])];
   constexpr uint32_t kMostThreads = 1 << 22;
