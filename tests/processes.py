@@ -598,6 +598,29 @@ def garbage_is_refused_without_a_crash(flowtap):
     return ""
 
 
+# What stands in such an expression in place of X, and this again in place of that X, is of any size.
+NESTS = ["X && pid", "pid && (X)", "X || pid", "!(X)", "-(X)", "(X) + pid", "(X) == pid", "(X) ? 1 : 2", "pid ? (X) : 2", "pid ? 2 : (X)", "(X) ?: 2",
+         "2 ?: (X)", "*(uint64 *)(X)", "(uint64)((struct task_struct *)(X)).parent", "((uint64 *)pid)[X]", "((X), 1).0", "(a = (X)).a", "sizeof(X)",
+         "(typeof(X))1", "{ let $x = (X); $x }", "if (X) { 1 } else { 2 }", "strlen(str(X))", "len(X)", "typeinfo(X).nope", "f(X)", "m(X)", "@[X]",
+         "has_key(@k, X)", "delete(@k, X)"]  # fmt: skip
+
+
+def nested_expressions_take_no_longer_than_they_are_long(flowtap):
+    """What takes twice as long with each level would take years; what is wrong with the types of some may be said."""
+    for nest in NESTS:
+        text = "pid"
+        for _ in range(40):
+            text = nest.replace("X", text)
+        script = f"macro m(x) {{ x + 1 }} fn f($x : uint64) : uint64 {{ return $x; }} begin {{ if ({text}) {{ exit(); }} }}"
+        try:
+            done = subprocess.run([flowtap, "--dry-run", "-"], input=script, capture_output=True, text=True, timeout=60 * features.SLOWER)
+        except subprocess.TimeoutExpired:
+            return f"'{nest}' takes too long"
+        if done.returncode not in (0, 1) or (done.returncode == 1 and "error" not in done.stderr):
+            return f"'{nest}': exit code {done.returncode} {done.stderr[:200]}"
+    return ""
+
+
 def missing_file_is_named(flowtap):
     done = subprocess.run([flowtap, "/no/such/script.bt"], capture_output=True, text=True)
     return "" if done.returncode == 1 and "/no/such/script.bt" in done.stderr else done.stderr

@@ -137,7 +137,12 @@ void Inferrer::enter_loop(Span span) {
 }
 
 void Inferrer::infer_condition(const Expr& condition) {
-  Type type = infer_value(condition);
+  infer(condition);
+  check_condition(condition);
+}
+
+void Inferrer::check_condition(const Expr& condition) {
+  Type type = readable(info(condition).type);
   bool can_be_tested = is_scalar(type) || is(type, Kind::String) || is(type, Kind::Unknown);
   if (!can_be_tested)
     error(condition.span,
@@ -423,12 +428,15 @@ MapInfo& Inferrer::use_map(const Expr& access, bool has_key) {
         .with_note(map.span, "first used here");
     return map;
   }
-  if (key) use_key(map, *key);
+  if (key) {
+    infer(*key);
+    use_key(map, *key);
+  }
   return map;
 }
 
 void Inferrer::use_key(MapInfo& map, const Expr& key) {
-  Type type = infer_value(key);
+  Type type = readable(info(key).type);
   if (is(type, Kind::Unknown)) return;
   if (is(type, Kind::None) || is_aggregation(type)) {
     error(key.span, fmt::format("'{}' cannot be the type of a key", type_name(type)));

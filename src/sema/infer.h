@@ -46,6 +46,7 @@ class Inferrer {
                          const std::vector<ExprPtr>& args);
   void check_cell(const TableDecl& table, size_t number, const Expr& value);
   void infer_condition(const Expr& condition);
+  void check_condition(const Expr& condition);
   void infer_branches(const Expr& condition, const Block& then, const Block& otherwise,
                       bool is_comptime);
   void finish_maps();
@@ -106,7 +107,7 @@ class Inferrer {
 
   // --- builtins (infer_call.cc, infer_action.cc) ---
   void infer_type_info(const Expr& expr, const Call& node, ExprInfo& info);
-  bool infer_type_field(const Expr& expr, const Member& node, ExprInfo& info);
+  bool infer_type_field(const Member& node, ExprInfo& info);
   void infer_call(const Expr& expr, const Call& node, ExprInfo& info);
   void infer_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
                      std::string_view name, ExprInfo& info);

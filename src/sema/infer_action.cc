@@ -130,7 +130,7 @@ const Expr* Inferrer::expect_map(const Expr& arg, std::string_view function) {
 Type Inferrer::map_function_type(const Expr& expr, const Builtin& builtin,
                                  const std::vector<ExprPtr>& args) {
   if (builtin.id == Fn::Len && !std::holds_alternative<MapAccess>(args[0]->node)) {
-    const Type& type = infer(*args[0]);
+    const Type& type = info(*args[0]).type;
     bool is_stack = is(type, Kind::KStack) || is(type, Kind::UStack);
     if (!is_stack && !is(type, Kind::Unknown))
       error(args[0]->span,
@@ -283,7 +283,7 @@ Type Inferrer::action_type(const Expr& expr, const Builtin& builtin,
       if (args.size() > 1) expect_literal_text(*args[1], "join");
       break;
     case Fn::Assert:
-      infer_condition(*args[0]);
+      check_condition(*args[0]);
       expect_literal_text(*args[1], "assert");
       break;
     case Fn::Signal:

@@ -236,8 +236,8 @@ void Inferrer::infer_binary(const Expr& expr, const Binary& node, ExprInfo& resu
     return;
   }
   if (node.op == BinaryOp::Or || node.op == BinaryOp::And) {
-    infer_condition(*node.left);
-    infer_condition(*node.right);
+    check_condition(*node.left);
+    check_condition(*node.right);
     result.type = bool_type();
     const ExprInfo &l = info(*node.left), &r = info(*node.right);
     bool is_or = node.op == BinaryOp::Or;
@@ -412,9 +412,8 @@ void Inferrer::infer_ternary(const Expr& expr, const Ternary& node, ExprInfo& re
   const Expr& then = node.then ? *node.then : *node.condition;
   std::optional<int64_t> known = info(*node.condition).value;
   bool is_question = info(*node.condition).is_question;
-  Type a, b;
-  if (!is_question || *known) a = infer_value(then);
-  if (!is_question || !*known) b = infer_value(*node.otherwise);
+  if (node.then && (!is_question || *known)) infer(then);
+  if (!is_question || !*known) infer(*node.otherwise);
   if (known) {
     const ExprInfo chosen = info(*known ? then : *node.otherwise);
     info(expr).type = readable(chosen.type);
@@ -427,8 +426,9 @@ void Inferrer::infer_ternary(const Expr& expr, const Ternary& node, ExprInfo& re
   if (both)
     result.type = *both;
   else
-    error(expr.span, fmt::format("both sides of '?:' must have the same type, found '{}' and '{}'",
-                                 type_name(a), type_name(b)));
+    error(expr.span,
+          fmt::format("both sides of '?:' must have the same type, found '{}' and '{}'",
+                      type_name(meeting(then).type), type_name(meeting(*node.otherwise).type)));
 }
 
 void Inferrer::infer_if_expr(const Expr& expr, const IfExpr& node, ExprInfo& result) {

@@ -47,10 +47,9 @@ bool Inferrer::infer_setting(const Expr& expr, const Member& node, ExprInfo& res
 }
 
 // typeinfo(x).base_ty: a constant too.
-bool Inferrer::infer_type_field(const Expr&, const Member& node, ExprInfo& result) {
+bool Inferrer::infer_type_field(const Member& node, ExprInfo& result) {
   const Call* call = std::get_if<Call>(&node.base->node);
   if (!call || call->name != "typeinfo") return false;
-  infer(*node.base);
   const Type& type = info(*call->args[0]).type;
   bool is_base = node.name == "base_ty", is_text = is_base || node.name == "full_ty";
   if (!is_text || is(type, Kind::Unknown)) return false;
@@ -60,8 +59,9 @@ bool Inferrer::infer_type_field(const Expr&, const Member& node, ExprInfo& resul
 }
 
 void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& result) {
-  if (infer_setting(expr, node, result) || infer_type_field(expr, node, result)) return;
+  if (infer_setting(expr, node, result)) return;
   Type base = infer_value(*node.base);
+  if (infer_type_field(node, result)) return;
   if (is(base, Kind::Unknown)) return;
   AddressSpace space = AddressSpace::Kernel;
   if (is(base, Kind::Pointer)) {
