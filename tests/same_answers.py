@@ -314,6 +314,35 @@ self:signal:SIGUSR1, end {{ for ($kv : @m) {{ printf("@[%d]: %d\\n", $kv.0, $kv.
     return ""
 
 
+# Fails to make directories on one CPU, by so many calls with each of two modes in turn.
+BUSY = """
+import ctypes, os, sys
+cpu, calls = int(sys.argv[1]), int(sys.argv[2])
+os.sched_setaffinity(0, {cpu})
+mkdir = ctypes.CDLL(None).mkdir
+for _ in range(calls):
+    mkdir(b"/no/busy", 2 * cpu); mkdir(b"/no/busy", 2 * cpu + 1)
+"""
+
+
+def busy_keys_are_taken_once(flowtap):
+    """By a loop of the script, as often as it can, while every CPU counts keys of its own."""
+    script = """tracepoint:syscalls:sys_enter_mkdir /strncmp(str(args.pathname), "/no/busy", 8) == 0/ { @m[args.mode] = count(); }
+self:signal:SIGUSR1, end { for ($kv : @m) { printf("%d %d\\n", $kv.0, (int64)$kv.1); delete(@m, $kv.0); } }"""
+    tracer = Running(flowtap, "-e", script)
+    calls = 300000 // features.SLOWER
+    children = [subprocess.Popen([sys.executable, "-c", BUSY, str(cpu), str(calls)]) for cpu in os.sched_getaffinity(0)]
+    while any(child.poll() is None for child in children):
+        tracer.process.send_signal(signal.SIGUSR1)
+        time.sleep(0.001)
+    found, reports = Counter(), Counter()
+    for key, count in re.findall(r"^(\d+) (\d+)$", tracer.stop()[0], re.M):
+        found[int(key)] += int(count)
+        reports[int(key)] += 1
+    expected = Counter({2 * cpu + i: calls for cpu in os.sched_getaffinity(0) for i in range(2)})
+    return "" if found == expected and min(reports.values()) > 5 else f"{dict(found)} in {dict(reports)} reports"
+
+
 def values_in_the_thread_are_those_of_a_map(flowtap):
     script = """tracepoint:syscalls:sys_enter_mkdir /strncmp(comm, "thread", 6) == 0/ { @begun[tid] = tid; @calls[tid]++; }
         tracepoint:syscalls:sys_exit_mkdir /@begun[tid]/ {

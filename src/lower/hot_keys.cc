@@ -99,9 +99,9 @@ void Lowering::change_hot(int number, const MapKey& key,
 // Programs that interrupt this one may want the same slot. Of all that do at one time at most one
 // finds its own claim alone. A slot of which something is left to be read stays as it is.
 //
-// The key is in the map before it is in the slot. Whoever removes it from the map makes the slot
-// stale after that, so what was counted here has a key then; a whole one is kept once more for the
-// case that it was removed before the slot was claimed.
+// The key is in the map before it is in the slot. Whoever removes a key that stands for a whole one
+// makes the slot stale after that, so what was counted here has a key then; the whole one is kept
+// once more for the case that it was removed before the slot was claimed.
 void Lowering::claim_slot(int number, Reg slot, const MapKey& key, int32_t claimed,
                           int32_t refused) {
   const MapDef map = map_of(number);
@@ -152,6 +152,8 @@ ir::Reg Lowering::new_events(const MapDef& map, Reg slot) {
 }
 
 // Adds what all CPUs counted in their slots to the map, for a program that is about to visit it.
+// What was counted since the last time stays in its slot: in the map an event would be lost if its
+// key was removed between finding and counting it.
 void Lowering::take_hot_keys(int number) {
   const MapDef map = map_of(number);
   if (map.hot_keys < 0) return;
@@ -164,21 +166,21 @@ void Lowering::take_hot_keys(int number) {
   builder_ = std::make_unique<ir::Builder>(program_, function);
   b().set_span(outer->span());
   Reg index = b().extend(reg(b().param(0)), 4, false);
-  int32_t inside = b().new_block(), used = b().new_block(), look = b().new_block(),
+  int32_t inside = b().new_block(), idle = b().new_block(), used = b().new_block(),
           add = b().new_block(), present = b().new_block(), done = b().new_block();
   b().branch(ir::Compare::Lt, reg(index), imm(slots), inside, done);
   b().start(inside);
   Reg offset = b().alu(ir::Alu::Mul, reg(index), imm(hot_slot_size(map.key_size)));
   Reg slot = b().alu(ir::Alu::Add, reg(b().map_value(map.hot_keys)), reg(offset));
-  b().branch(ir::Compare::Eq, reg(b().load(ir::at(slot), 8)), imm(number_of(HotState::Used)), used,
-             look);
-  b().start(used);
-  b().store(ir::at(slot), 8, imm(number_of(HotState::Stale)));
-  b().jump(look);
-  b().start(look);
   Reg first = new_in_slot(slot, 0), second = new_in_slot(slot, 1);
   Reg events = hot_events(map.value) ? second : first;
-  b().branch(ir::Compare::Ne, reg(events), imm(0), add, done);
+  b().branch(ir::Compare::Ne, reg(events), imm(0), add, idle);
+  b().start(idle);
+  b().branch(ir::Compare::Eq, reg(b().load(ir::at(slot), 8)), imm(number_of(HotState::Used)), used,
+             done);
+  b().start(used);
+  b().store(ir::at(slot), 8, imm(number_of(HotState::Stale)));
+  b().jump(done);
   b().start(add);
   Address key = ir::at(slot, kHotKey);
   Reg value = find_or_create(number, {key, key}, present, done);

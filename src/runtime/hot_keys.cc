@@ -27,11 +27,16 @@ Result<HotKeys> HotKeys::open(int fd, const MapDef& map, const MapDef& table) {
   return HotKeys(std::move(*memory), map);
 }
 
-void HotKeys::make_stale() {
+static bool has_grown(std::byte* slot, uint32_t events) {
+  return word(slot, kHotValue + events * 8) != word(slot, kHotTaken + events * 8);
+}
+
+void HotKeys::make_stale(Which which) {
   for (size_t at = 0; at < memory_.bytes().size(); at += slot_size_) {
+    std::byte* slot = memory_.data() + at;
+    if (which == Which::Idle && has_grown(slot, events_)) continue;
     uint64_t used = static_cast<uint64_t>(HotState::Used);
-    word(memory_.data() + at, 0)
-        .compare_exchange_strong(used, static_cast<uint64_t>(HotState::Stale));
+    word(slot, 0).compare_exchange_strong(used, static_cast<uint64_t>(HotState::Stale));
   }
 }
 

@@ -22,8 +22,9 @@ class HotKeys {
   // `map` has hot keys; `fd` is their table.
   static Result<HotKeys> open(int fd, const MapDef& map, const MapDef& table);
 
-  // From now on programs look for a key in the map before they count it here.
-  void make_stale();
+  // From now on programs look for these keys in the map before they count them here.
+  enum class Which { All, Idle };  // idle: not counted since they were taken
+  void make_stale(Which which);
   std::vector<HotKey> read() const;
   void take(const HotKey& key);
   void take_all();

@@ -82,7 +82,7 @@ Status drop_counts(const KernelMaps& maps, const MapDef& map) {
   if (map.hot_keys < 0) return Done{};
   Result<HotKeys> hot = open_hot_keys(maps, map);
   if (!hot) return hot.error();
-  hot->make_stale();
+  hot->make_stale(HotKeys::Which::All);
   hot->take_all();
   return Done{};
 }
@@ -134,7 +134,8 @@ Result<MapData> get_map(const KernelMaps& maps, size_t number, bool takes, Whole
     Result<HotKeys> opened = open_hot_keys(maps, map);
     if (!opened) return opened.error();
     hot.emplace(std::move(*opened));
-    if (takes) hot->make_stale();
+    // A whole key has to be kept once more; see claim_slot().
+    if (takes) hot->make_stale(has_numbers ? HotKeys::Which::All : HotKeys::Which::Idle);
     counted = hot->read();
     add_counts(map, counted, *data);
   }

@@ -191,10 +191,12 @@ TEST_F(MapOutputTest, hot_keys_are_taken_once) {
   make_hot_averages();
   count_hot(3, 7, 50, 1);
   EXPECT_EQ(written({.takes = true}), "@calls[7]: 20\n");
-  EXPECT_EQ(state_of(3), HotState::Stale);
+  EXPECT_EQ(state_of(3), HotState::Used);
   EXPECT_EQ(written(), "");
   count_hot(3, 7, 6, 2);
   EXPECT_EQ(written({.takes = true}), "@calls[7]: 3\n");
+  EXPECT_EQ(written({.takes = true}), "");
+  EXPECT_EQ(state_of(3), HotState::Stale);
 }
 
 TEST_F(MapOutputTest, hot_keys_are_cleared_and_set_to_zero) {
