@@ -53,30 +53,41 @@ class Allocator {
 
  private:
   // --- liveness ---------------------------------------------------------------------------
-  // Jumps only go forward, so one walk from the last block to the first settles every set.
+  // Jumps only go forward, so one walk from the last block to the first settles every set. Few
+  // registers live beyond their block: sets are lists, and flags tell what is in the one at hand.
   void find_live_in() {
     size_t n = function_.blocks.size();
-    live_in_.assign(n, std::vector<bool>(static_cast<size_t>(function_.registers), false));
+    live_in_.assign(n, {});
+    is_live_.assign(static_cast<size_t>(function_.registers), false);
+    std::vector<Reg> seen;
+    auto add = [&](Reg reg) {
+      if (!is_live_[static_cast<size_t>(reg)]) seen.push_back(reg);
+      is_live_[static_cast<size_t>(reg)] = true;
+    };
     for (size_t b = n; b-- > 0;) {
-      std::vector<bool>& live = live_in_[b];
       const ir::Block& block = function_.blocks[b];
-      add_successors(live, block.exit);
-      ir::for_each_exit_use(block.exit, [&](Reg reg) { live[static_cast<size_t>(reg)] = true; });
+      for_each_live_out(block.exit, add);
+      ir::for_each_exit_use(block.exit, add);
       for (size_t i = block.insts.size(); i-- > 0;) {
         const ir::Inst& inst = block.insts[i];
-        if (inst.dst != kNoReg) live[static_cast<size_t>(inst.dst)] = false;
-        ir::for_each_use(inst, [&](Reg reg) { live[static_cast<size_t>(reg)] = true; });
+        if (inst.dst != kNoReg) is_live_[static_cast<size_t>(inst.dst)] = false;
+        ir::for_each_use(inst, add);
       }
+      for (Reg reg : seen) {
+        if (is_live_[static_cast<size_t>(reg)]) live_in_[b].push_back(reg);
+        is_live_[static_cast<size_t>(reg)] = false;
+      }
+      seen.clear();
     }
   }
 
-  void add_successors(std::vector<bool>& live, const ir::Exit& exit) {
-    auto add = [&](int32_t target) {
-      const std::vector<bool>& other = live_in_[static_cast<size_t>(target)];
-      for (size_t r = 0; r < other.size(); r++) live[r] = live[r] || other[r];
+  template <typename Visit>
+  void for_each_live_out(const ir::Exit& exit, const Visit& visit) {
+    auto visit_all = [&](int32_t target) {
+      for (Reg reg : live_in_[static_cast<size_t>(target)]) visit(reg);
     };
-    if (exit.kind != ir::ExitKind::Return) add(exit.then);
-    if (exit.kind == ir::ExitKind::Branch) add(exit.otherwise);
+    if (exit.kind != ir::ExitKind::Return) visit_all(exit.then);
+    if (exit.kind == ir::ExitKind::Branch) visit_all(exit.otherwise);
   }
 
   Interval& interval(Reg reg) { return intervals_[static_cast<size_t>(reg)]; }
@@ -97,16 +108,15 @@ class Allocator {
     calls_.clear();
     int32_t position = 0;
     for (size_t b = 0; b < function_.blocks.size(); b++) visit_block(b, position);
-    for (Interval& it : intervals_)
-      it.spans_call = std::any_of(calls_.begin(), calls_.end(),
-                                  [&](int32_t at) { return it.start < at && at < it.end; });
+    for (Interval& it : intervals_) {
+      auto next = std::upper_bound(calls_.begin(), calls_.end(), it.start);
+      it.spans_call = next != calls_.end() && *next < it.end;
+    }
   }
 
   void visit_block(size_t b, int32_t& position) {
     const ir::Block& block = function_.blocks[b];
-    int32_t first = position;
-    for (size_t r = 0; r < live_in_[b].size(); r++)
-      if (live_in_[b][r]) extend(static_cast<Reg>(r), first);
+    for (Reg reg : live_in_[b]) extend(reg, position);
     for (const ir::Inst& inst : block.insts) {
       // Parameters all arrive at once, so their registers must differ from each other.
       int32_t at = inst.op == ir::Op::Param ? 0 : position;
@@ -118,19 +128,9 @@ class Allocator {
       position += 2;
     }
     ir::for_each_exit_use(block.exit, [&](Reg reg) { extend(reg, position); });
-    mark_live_out(block.exit, position);
+    // What a successor needs is alive until this block ends.
+    for_each_live_out(block.exit, [&](Reg reg) { extend(reg, position + 1); });
     position += 2;
-  }
-
-  // What a successor needs is alive until this block ends.
-  void mark_live_out(const ir::Exit& exit, int32_t position) {
-    auto mark = [&](int32_t target) {
-      const std::vector<bool>& live = live_in_[static_cast<size_t>(target)];
-      for (size_t r = 0; r < live.size(); r++)
-        if (live[r]) extend(static_cast<Reg>(r), position + 1);
-    };
-    if (exit.kind != ir::ExitKind::Return) mark(exit.then);
-    if (exit.kind == ir::ExitKind::Branch) mark(exit.otherwise);
   }
 
   void note_call(const ir::Inst& inst, int32_t position) {
@@ -279,7 +279,8 @@ class Allocator {
   ir::Function& function_;
   Frame& frame_;
   Reg first_short_ = 0;
-  std::vector<std::vector<bool>> live_in_;
+  std::vector<std::vector<Reg>> live_in_;  // of each block
+  std::vector<bool> is_live_;
   std::vector<Interval> intervals_;
   std::vector<int32_t> calls_;
   std::vector<int8_t> physical_;
