@@ -33,6 +33,9 @@ struct Allocation {
 // May insert loads and stores of spill slots, which extend frame.stack_used and program.slots.
 Allocation allocate(ir::Program& program, size_t function, Frame& frame);
 
+// --- limits of the verifier (limits.cc) ----------------------------------------------------------
+Status check_limits(const Program& code);
+
 // --- everything -------------------------------------------------------------------------------
 inline constexpr uint32_t kMaxStack = 512;
 

@@ -498,13 +498,20 @@ static bool has_crowded_loops(const ir::Program& program) {
   return program.functions.size() > 1 && program.functions[0].blocks.size() > kManyBlocks;
 }
 
-Result<Program> generate(ir::Program program, uint32_t& scratch_size) {
+static Result<Program> generate_any(ir::Program program, uint32_t& scratch_size) {
   if (has_crowded_loops(program)) return try_generate(std::move(program), 0, scratch_size);
   for (uint32_t budget : {320u, 160u, 64u}) {
     Result<Program> out = try_generate(program, budget, scratch_size);
     if (out.ok()) return out;
   }
   return try_generate(std::move(program), 0, scratch_size);
+}
+
+Result<Program> generate(ir::Program program, uint32_t& scratch_size) {
+  Result<Program> code = generate_any(std::move(program), scratch_size);
+  if (!code) return code;
+  if (Status good = check_limits(*code); !good) return good.error();
+  return code;
 }
 
 }  // namespace flowtap::codegen

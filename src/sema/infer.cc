@@ -112,7 +112,7 @@ void Inferrer::infer_stmt(const Stmt& stmt) {
     infer_block(n->body);
     loop_depth_--;
   } else if (auto* n = std::get_if<Unroll>(&stmt.node)) {
-    infer_unroll(*n);
+    infer_unroll(stmt, *n);
   } else if (auto* n = std::get_if<ForRange>(&stmt.node)) {
     infer_for_range(stmt, *n);
   } else if (auto* n = std::get_if<ForMap>(&stmt.node)) {
@@ -162,14 +162,28 @@ void Inferrer::infer_branches(const Expr& condition, const Block& then, const Bl
   if (!is_comptime || !value || !*value) infer_block(otherwise);
 }
 
-void Inferrer::infer_unroll(const Unroll& unroll) {
+void Inferrer::infer_unroll(const Stmt& stmt, const Unroll& unroll) {
   infer(*unroll.count);
   std::optional<int64_t> count = info(*unroll.count).value;
+  bool is_good = count && *count >= 1 && *count <= 100;
   if (!count)
     error(unroll.count->span, "the count of 'unroll' must be known at compile time");
-  else if (*count < 1 || *count > 100)
+  else if (!is_good)
     error(unroll.count->span, fmt::format("'unroll' takes 1 to 100 rounds, found {}", *count));
-  infer_block(unroll.body);
+  infer_rounds(stmt, unroll.body, is_good ? static_cast<uint64_t>(*count) : 1);
+}
+
+// The code of all rounds is made, and that of rounds within each other for each of them.
+void Inferrer::infer_rounds(const Stmt& stmt, const Block& body, uint64_t rounds) {
+  constexpr uint64_t kMost = 50'000;
+  uint64_t before = expressions_, around = std::exchange(rounds_, rounds_ * rounds);
+  bool is_too_much = rounds_ > kMost;
+  if (!is_too_much) infer_block(body);
+  rounds_ = around;
+  is_too_much |= around == 1 && expressions_ - before > kMost;
+  if (is_too_much)
+    error(stmt.span, fmt::format("this 'unroll' grows to more than {} expressions", kMost))
+        .with_hint("use 'for ($i : 0..n) { ... }'");
 }
 
 void Inferrer::infer_for_range(const Stmt& stmt, const ForRange& loop) {

@@ -39,7 +39,8 @@ class Inferrer {
   void infer_for_range(const Stmt& stmt, const ForRange& loop);
   void infer_for_map(const Stmt& stmt, const ForMap& loop);
   void enter_loop(Span span);
-  void infer_unroll(const Unroll& unroll);
+  void infer_unroll(const Stmt& stmt, const Unroll& unroll);
+  void infer_rounds(const Stmt& stmt, const Block& body, uint64_t rounds);
   void infer_emit(const Stmt& stmt, const Emit& emit);
   const TableDecl* find_table(std::string_view name) const;  // null when there is none
   void check_print_table(const Expr& expr, const TableDecl& table,
@@ -68,6 +69,8 @@ class Inferrer {
   const Type& infer(const Expr& expr);
   Type infer_value(const Expr& expr);  // aggregations read as integers
   void infer_node(const Expr& expr, ExprInfo& info);
+  Type infer_element(const Expr& element);
+  bool are_elements(const Expr& expr, const std::vector<Type>& types);
   void check_text_length(const Expr& expr, const std::string& text);
   void infer_identifier(const Expr& expr, const Identifier& node, ExprInfo& info);
   Type assumed_number(const Binary& node, const Type& left, const Type& right);
@@ -176,6 +179,8 @@ class Inferrer {
   Instance* instance_ = nullptr;
   uint32_t current_ = 0;  // the expression being looked at, for messages
   int loop_depth_ = 0;
+  uint64_t expressions_ = 0;          // looked at, as often as 'unroll' repeats them
+  uint64_t rounds_ = 1;               // of all 'unroll' around
   const FnCall* function_ = nullptr;  // the one whose body is being looked at
   int loops_around_ = 0;              // the call of that function
   const Expr* aggregate_ = nullptr;   // the one place where count() and so on may stand now

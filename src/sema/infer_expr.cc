@@ -15,6 +15,7 @@ namespace flowtap {
 
 const Type& Inferrer::infer(const Expr& expr) {
   uint32_t outer = std::exchange(current_, expr.id);
+  expressions_ += rounds_;
   infer_node(expr, info(expr));
   current_ = outer;
   return info(expr).type;
@@ -69,17 +70,16 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
     infer_call(expr, *n, result);
   } else if (auto* n = std::get_if<TupleExpr>(&expr.node)) {
     std::vector<Type> types;
-    for (const ExprPtr& element : n->elements) types.push_back(infer_value(*element));
-    bool known = std::none_of(types.begin(), types.end(),
-                              [](const Type& t) { return is(t, Kind::Unknown); });
-    if (known) result.type = types.empty() ? none_type() : tuple_type(std::move(types));
+    for (const ExprPtr& element : n->elements) types.push_back(infer_element(*element));
+    if (are_elements(expr, types))
+      result.type = types.empty() ? none_type() : tuple_type(std::move(types));
   } else if (auto* n = std::get_if<RecordExpr>(&expr.node)) {
-    std::vector<std::pair<std::string, Type>> types;
-    for (size_t i = 0; i < n->elements.size(); i++)
-      types.emplace_back(n->names[i], infer_value(*n->elements[i]));
-    bool known = std::none_of(types.begin(), types.end(),
-                              [](const auto& t) { return is(t.second, Kind::Unknown); });
-    if (known) result.type = record_type(std::move(types));
+    std::vector<Type> types;
+    for (const ExprPtr& element : n->elements) types.push_back(infer_element(*element));
+    if (!are_elements(expr, types)) return;
+    std::vector<std::pair<std::string, Type>> fields;
+    for (size_t i = 0; i < types.size(); i++) fields.emplace_back(n->names[i], types[i]);
+    result.type = record_type(std::move(fields));
   } else if (auto* n = std::get_if<Sizeof>(&expr.node)) {
     infer_sizeof(expr, *n, result);
   } else if (auto* n = std::get_if<Offsetof>(&expr.node)) {
@@ -100,6 +100,34 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
   } else if (std::holds_alternative<Typeof>(expr.node)) {
     error(expr.span, "a type is only possible here as the argument of a macro");
   }
+}
+
+Type Inferrer::infer_element(const Expr& element) {
+  Type type = infer_value(element);
+  if (!is(type, Kind::None)) return type;
+  error(element.span, "this expression has no value");
+  return unknown_type();
+}
+
+// How many values a tuple or record within others holds, as far as `most`.
+static size_t values_in(const Type& type, size_t most) {
+  if (!is(type, Kind::Tuple) && !is(type, Kind::Record)) return 1;
+  size_t found = 0;
+  for (const Field& field : type->fields)
+    if (found < most) found += values_in(field.type, most - found);
+  return found;
+}
+
+// Whether a tuple or record can be made of these.
+bool Inferrer::are_elements(const Expr& expr, const std::vector<Type>& types) {
+  constexpr size_t kMost = 4096;
+  size_t values = 0;
+  for (const Type& type : types) {
+    if (is(type, Kind::Unknown)) return false;
+    if (values <= kMost) values += values_in(type, kMost + 1);
+  }
+  if (values > kMost) error(expr.span, fmt::format("this holds more than {} values", kMost));
+  return values <= kMost;
 }
 
 // Texts that only the compiler reads, such as formats, may be of any length.
