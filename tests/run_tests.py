@@ -209,12 +209,13 @@ def part_lockdown(results):
 
 
 def part_processes(results):
+    import combinations
     import processes
     import same_answers
     import unwinding
     build("build", "Release")
     build_programs()
-    for module in (processes, same_answers, unwinding):
+    for module in (combinations, processes, same_answers, unwinding):
         functions.run(module, ROOT, results)
 
 

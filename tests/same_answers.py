@@ -271,7 +271,7 @@ def hot_keys_and_others_are_counted_alike(flowtap):
 def hot_keys_are_those_that_are_counted_only(flowtap):
     count, other = "tracepoint:syscalls:sys_enter_mkdir { @[pid] = count(); } ", "tracepoint:syscalls:sys_enter_rmdir "
     hot = [count, count + "interval:s:1 { print(@, 5); clear(@); zero(@); }", count + "end { for ($kv : @) { print($kv); delete(@, $kv.0); } }",
-           "begin { @[str(0), pid] = sum(1); }", "fn note($n : int64) : void { @[$n] = stats(1); } begin { note(1); }"]
+           "begin { @[str(0), pid] = sum(1); }", "rawtracepoint:sched_switch { @[args.prev, ctx] = count(); }", "fn note($n : int64) : void { @[$n] = stats(1); } begin { note(1); }"]
     cold = [count + uses for uses in ("interval:s:1 { for ($kv : @) { print($kv); } }", "end { delete(@, 1); }", other + "{ print(@[1]); }",
                                       other + "/@[1] > 5/ { exit(); }", "begin { if (has_key(@, 1)) { exit(); } }", "end { print(len(@)); }")]
     cold += ["begin { @ = count(); }", "begin { @[1] = max(2); }", "begin { @[1] = hist(2); }", "let @a = percpulruhash(10); begin { @a[1] = count(); }",

@@ -45,6 +45,7 @@ Value Lowering::lower(const Expr& expr) {
     lower_block(n->block);
     return n->block.result ? lower(*n->block.result) : Value{none_type(), {}, {}};
   }
+  if (is(type, Kind::None)) return Value{none_type(), {}, {}};  // ()
   // Tuples and records are built where they are wanted; here, nowhere in particular.
   Address to = temp(type->size);
   lower_into(expr, to, type);

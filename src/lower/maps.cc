@@ -15,9 +15,18 @@ namespace flowtap {
 
 static constexpr int64_t kNoExist = 1;  // BPF_NOEXIST
 
+static bool holds_pointer(const Type& type) {
+  return is(type, Kind::Pointer) ||
+         std::any_of(type->fields.begin(), type->fields.end(),
+                     [](const Field& field) { return holds_pointer(field.type); });
+}
+
 Lowering::MapKey Lowering::lower_key(int number, const Expr& key) {
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
-  Address to = temp(std::max(1u, map.key->size));
+  uint32_t size = std::max(1u, map.key->size);
+  // No hash can be made of a pointer that the verifier knows; in scratch memory it forgets.
+  bool is_forgotten = map_of(number).hot_keys >= 0 && holds_pointer(map.key);
+  Address to = is_forgotten ? ir::in_slot(b().new_slot(size, ir::Place::Scratch)) : temp(size);
   if (map.key->size == 0) b().store(to, 1, imm(0));  // the kernel's keys have a byte at least
   lower_into(key, to, map.key);
   if (image_.whole_keys(number) >= 0) return number_key(to, map.key);

@@ -391,6 +391,10 @@ Type Inferrer::buffer_call_type(const Expr& expr, const std::vector<ExprPtr>& ar
   Type from = readable(info(*args[0]).type);
   uint64_t most = program_.config.max_strlen;
   bool has_own_size = is(from, Kind::Array) || is(from, Kind::String);
+  if (is(from, Kind::None) || is_aggregation(from)) {
+    error(args[0]->span, fmt::format("buf() takes an address, found '{}'", type_name(from)));
+    return unknown_type();
+  }
   if (args.size() > 1) {
     if (!expect_integer(*args[1], "buf")) return unknown_type();
     if (std::optional<int64_t> length = info(*args[1]).value; length && *length >= 0)

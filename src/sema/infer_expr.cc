@@ -104,8 +104,12 @@ void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
 
 Type Inferrer::infer_element(const Expr& element) {
   Type type = infer_value(element);
-  if (!is(type, Kind::None)) return type;
-  error(element.span, "this expression has no value");
+  if (is(type, Kind::None))
+    error(element.span, "this expression has no value");
+  else if (is_aggregation(type))
+    error(element.span, fmt::format("'{}' cannot be part of another value", type_name(type)));
+  else
+    return type;
   return unknown_type();
 }
 
