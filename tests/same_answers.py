@@ -218,8 +218,11 @@ def lanes_of_cpus_are_summed_up(flowtap):
     script = """tracepoint:syscalls:sys_enter_mkdir {
   @count[comm] = count(); @sum[comm, cpu] = sum(args.mode + 3); @avg[comm] = avg(cpu * 10); @stats[comm] = stats(-3); @min[comm] = min(cpu + 5);
   @max[comm] = max(cpu + 5); @hist[comm] = hist(cpu + 1); @lhist[comm] = lhist(cpu, 0, 8, 1);
-  if (comm == "f") { @gone[comm] = count(); delete(@gone, comm); } }
-end { for ($kv : @count) { @copy[$kv.0] = $kv.1 + @max[$kv.0] + @min[$kv.0]; } zero(@stats); }"""
+  if (comm == "f") { @gone[comm] = count(); delete(@gone, comm);
+    @c = count(); @s = sum(args.mode + 3); @a = avg(cpu * 10); @st = stats(-3); @n = min(cpu + 5); @x = max(cpu + 5); @h = hist(cpu + 1);
+    @l = lhist(cpu, 0, 8, 1); @emptied = sum(cpu + 1); @zeroed = max(7); } }
+end { for ($kv : @count) { @copy[$kv.0] = $kv.1 + @max[$kv.0] + @min[$kv.0]; } zero(@stats); clear(@emptied); zero(@zeroed);
+  printf("%d %d %d %d %d\\n", @c, @s, @a, @n, @x); }"""
     tracers = [Running(flowtap, "-e", script), Running(flowtap, "--no-feature", "cpu_lanes", "-e", script)]
     expected = rename_on_all_cpus()
     lanes, plain = (tracer.stop() for tracer in tracers)
@@ -228,6 +231,7 @@ end { for ($kv : @count) { @copy[$kv.0] = $kv.1 + @max[$kv.0] + @min[$kv.0]; } z
     missing = [name for name, calls in expected.items() if f"@count[{name}]: {calls}\n" not in lanes[0]]
     highest = max(os.sched_getaffinity(0)) + 5
     good = not missing and f"@max[f]: {highest}\n" in lanes[0] and "@min[f]: 5\n" in lanes[0] and "@gone" not in lanes[0]
+    good = good and f"@c: {expected['f']}\n" in lanes[0] and f"@x: {highest}\n" in lanes[0] and "@emptied: 0\n" in lanes[0]
     return "" if good else lanes[0]
 
 

@@ -87,7 +87,7 @@ void Lowering::change_hot(int number, const MapKey& key,
   b().start(cold);
   Reg value = find_or_create(number, key, present, done);
   b().start(present);
-  change(ir::at(own_lane(number, value, done)));
+  change(own_lane(number, value, done));
   b().jump(done);
   b().start(hot);
   change(ir::at(slot, kHotValue));
@@ -185,11 +185,11 @@ void Lowering::take_hot_keys(int number) {
   Address key = ir::at(slot, kHotKey);
   Reg value = find_or_create(number, {key, key}, present, done);
   b().start(present);
-  Reg lane = own_lane(number, value, done);
+  Address lane = own_lane(number, value, done);
   for (uint32_t word = 0; word < 2; word++) {
     int32_t at = static_cast<int32_t>(word * 8);
     Reg part = word ? second : first;
-    if (at < static_cast<int32_t>(map.value->size)) add_in_place(ir::at(lane, at), reg(part));
+    if (at < static_cast<int32_t>(map.value->size)) add_in_place(lane + at, reg(part));
     add_in_place(ir::at(slot, kHotTaken + at), reg(part));
   }
   b().jump(done);

@@ -67,6 +67,7 @@ void ImageBuilder::add_script_map(const MapInfo& info) {
     map.type = per_cpu ? MapType::PercpuArray : MapType::Array;
     map.key_size = 4;
     map.max_entries = 1;
+    choose_lanes(map);
   } else {
     bool is_lru = info.decl && (info.decl->type == "lruhash" || info.decl->type == "percpulruhash");
     map.type = per_cpu ? (is_lru ? MapType::PercpuLruHash : MapType::PercpuHash)
@@ -86,11 +87,12 @@ void ImageBuilder::add_script_map(const MapInfo& info) {
 // The kernel takes long to find room for a per-CPU map, key by key, and reaches a value by one step
 // more. A plain map whose values have room for every CPU is as good where there are not too many.
 void ImageBuilder::choose_lanes(MapDef& map) {
-  if (!options_.uses_lanes || map.type != MapType::PercpuHash) return;
+  bool is_array = map.type == MapType::PercpuArray;
+  if (!options_.uses_lanes || !(is_array || map.type == MapType::PercpuHash)) return;
   uint64_t lane = align_up(map.value_size, kCacheLine);
   uint64_t size = kCacheLine + lane * cpus_;
   if ((map.key_size + size) * map.max_entries > kMostAtOnce) return;
-  map.type = MapType::Hash;
+  map.type = is_array ? MapType::Array : MapType::Hash;
   map.lane = static_cast<uint32_t>(lane);
   map.value_size = static_cast<uint32_t>(size);
 }

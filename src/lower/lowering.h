@@ -211,7 +211,7 @@ class Lowering {
   void create_key(int number, const MapKey& key, Reg answer, int32_t full);
   const MapDef& map_of(int number) const;
   Reg lookup(int number, Address key);
-  Reg own_lane(int number, Reg value, int32_t absent);
+  Address own_lane(int number, Reg value, int32_t absent);
   Reg map_result(Reg result);
   void change_map(const Expr& target, const std::function<void(Address)>& change);
   void update_aggregation(const Expr& target, const Expr& call);

@@ -39,7 +39,7 @@ ir::Reg Lowering::lookup(int number, Address key) {
   if (image_.local_storage(number) >= 0) return lookup_local(number);
   int index = image_.script_map(number);
   if (map.is_scalar != false) {
-    if (!is_aggregation(map.value)) return b().map_value(index);
+    if (!is_aggregation(map.value) || map_of(number).lane) return b().map_value(index);
     Address zero_key = temp(8);
     b().store(zero_key, 4, imm(0));
     return b().call(BPF_FUNC_map_lookup_elem,
@@ -93,16 +93,17 @@ const MapDef& Lowering::map_of(int number) const {
 ir::Reg Lowering::map_result(Reg result) { return b().extend(reg(result), 4, true); }
 
 // Where this CPU's part of a value is; see MapDef::lane.
-ir::Reg Lowering::own_lane(int number, Reg value, int32_t absent) {
+ir::Address Lowering::own_lane(int number, Reg value, int32_t absent) {
   const MapDef& map = map_of(number);
-  if (!map.lane) return value;
+  if (!map.lane) return ir::at(value);
   Reg cpu = b().call(BPF_FUNC_get_smp_processor_id, {});
   int32_t known = b().new_block();
   b().branch(ir::Compare::Lt, reg(cpu), imm(image_.cpus()), known, absent);
   b().start(known);
   Reg offset = b().alu(ir::Alu::Mul, reg(cpu), imm(map.lane));
-  Reg first = b().alu(ir::Alu::Add, reg(value), imm(lane_offset(map, 0)));
-  return b().alu(ir::Alu::Add, reg(first), reg(offset));
+  if (value == ir::kNoReg) value = b().map_value(image_.script_map(number));
+  return ir::at(b().alu(ir::Alu::Add, reg(value), reg(offset)),
+                static_cast<int32_t>(lane_offset(map, 0)));
 }
 
 // Runs `change` on the value's memory, which exists then.
@@ -113,10 +114,15 @@ void Lowering::change_map(const Expr& target, const std::function<void(Address)>
   MapKey where = has_key ? lower_key(number, *key) : MapKey{};
   b().set_span(target.span);
   if (map_of(number).hot_keys >= 0) return change_hot(number, where, change);
-  int32_t present = b().new_block(), done = b().new_block();
-  Reg value = find_or_create(number, where, present, done);
-  b().start(present);
-  change(ir::at(own_lane(number, value, done)));
+  int32_t done = b().new_block();
+  // The address of a map without keys is known: it need not be kept until the CPU is.
+  Reg value = ir::kNoReg;
+  if (key || !map_of(number).lane) {
+    int32_t present = b().new_block();
+    value = find_or_create(number, where, present, done);
+    b().start(present);
+  }
+  change(own_lane(number, value, done));
   b().jump(done);
   b().start(done);
 }
