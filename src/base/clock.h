@@ -7,10 +7,12 @@
 
 namespace flowtap {
 
+constexpr uint64_t kSecond = 1'000'000'000;  // in nanoseconds
+
 inline uint64_t clock_ns(clockid_t clock) {
   timespec now;
   ::clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  return static_cast<uint64_t>(now.tv_sec) * kSecond + static_cast<uint64_t>(now.tv_nsec);
 }
 
 }  // namespace flowtap

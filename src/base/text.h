@@ -1,6 +1,7 @@
 #pragma once
 // Small things done to text: splitting, globs, numbers, and the nearest word for a hint.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -9,6 +10,13 @@
 #include <vector>
 
 namespace flowtap {
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+bool contains(const auto& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
 
 std::vector<std::string> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ParseOptions parse_options(uint32_t first_id) {
+ParseOptions parser_options(uint32_t first_id) {
   return {.is_builtin = [](std::string_view name) { return find_builtin(name) != nullptr; },
           .first_id = first_id};
 }
@@ -99,7 +99,7 @@ class Compiler {
 
  private:
   Ast parse_file(uint32_t file, uint32_t first_id) {
-    return parse(sources_, file, diagnostics_, parse_options(first_id));
+    return parse(sources_, file, diagnostics_, parser_options(first_id));
   }
 
   void keep_plan(Ast& ast) {
@@ -116,7 +116,7 @@ class Compiler {
       const ProbeRow* row = find_probe_kind(probe.attach[0].parts[0]);
       if (!row || row->has(kRunByFlowtap) || row->kind == ProbeKind::Interval) continue;
       ExprPtr filter = parse_expression(options_.filter, origin, ast.next_id, diagnostics_,
-                                        parse_options(ast.next_id));
+                                        parser_options(ast.next_id));
       if (!filter) return;
       if (!probe.predicate) {
         probe.predicate = std::move(filter);

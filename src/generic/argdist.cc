@@ -13,7 +13,7 @@ namespace flowtap {
 
 namespace {
 
-constexpr GenericOption kOptions[] = {
+constexpr GenericOption kArgdistOptions[] = {
     {'H', "histogram", Takes::Words, "", "show histograms of the specifications that follow"},
     {'C', "count", Takes::Words, "", "count the values of the specifications that follow"},
     {'p', "pid", Takes::Number, "PID", "only this process"},
@@ -187,7 +187,7 @@ std::string probe_text(const Distribution& distribution, const GenericLine& line
                      predicate(conditions), update, forget_entry(kept));
 }
 
-Result<GenericScript> write(const GenericLine& line) {
+Result<GenericScript> write_argdist(const GenericLine& line) {
   if (line.words.empty())
     return Error{"no specification is given", 0,
                  "for example: argdist -H 't:block:block_rq_issue():u32:args->bytes'"};
@@ -253,8 +253,8 @@ const GenericTool kArgdist = {
         "  [1K, 2K)               0 |                                                    |\n"
         "  [2K, 4K)              40 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|",
     .see_also = "funccount, trace, funclatency",
-    .options = kOptions,
-    .write = write,
+    .options = kArgdistOptions,
+    .write = write_argdist,
 };
 
 }  // namespace flowtap

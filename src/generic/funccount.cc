@@ -8,7 +8,7 @@ namespace flowtap {
 
 namespace {
 
-constexpr GenericOption kOptions[] = {
+constexpr GenericOption kFunccountOptions[] = {
     {'p', "pid", Takes::Number, "PID", "only this process"},
     {'i', "interval", Takes::Number, "SECONDS", "report every so many seconds, and begin anew"},
     {'d', "duration", Takes::Number, "SECONDS", "end after so many seconds"},
@@ -18,7 +18,7 @@ constexpr GenericOption kOptions[] = {
     {0, "cpu", Takes::Index, "CPU", "only this CPU"},
 };
 
-Result<GenericScript> write(const GenericLine& line) {
+Result<GenericScript> write_funccount(const GenericLine& line) {
   Result<ProbeSpec> spec = only_probe(line);
   if (!spec.ok()) return spec.error();
   GenericScript script{.duration = line.number("duration")};
@@ -72,8 +72,8 @@ const GenericTool kFunccount = {
         "     80  tracepoint:tcp:tcp_rcv_space_adjust\n"
         "     40  tracepoint:tcp:tcp_cong_state_set",
     .see_also = "stackcount, argdist, trace, funclatency",
-    .options = kOptions,
-    .write = write,
+    .options = kFunccountOptions,
+    .write = write_funccount,
 };
 
 }  // namespace flowtap

@@ -8,7 +8,7 @@ namespace flowtap {
 
 namespace {
 
-constexpr GenericOption kOptions[] = {
+constexpr GenericOption kFunclatencyOptions[] = {
     {'p', "pid", Takes::Number, "PID", "only this process"},
     {'u', "microseconds", Takes::Nothing, "", "in microseconds; else in nanoseconds"},
     {'m', "milliseconds", Takes::Nothing, "", "in milliseconds"},
@@ -51,7 +51,7 @@ std::string several_functions(const ProbeSpec& spec, bool by_function, const std
       attach_point_of_entry(spec), keep, attach_point_of_return(spec), recall, forget, update);
 }
 
-Result<GenericScript> write(const GenericLine& line) {
+Result<GenericScript> write_funclatency(const GenericLine& line) {
   Result<ProbeSpec> spec = only_probe(line);
   if (!spec.ok()) return spec.error();
   if (spec->kind == SpecKind::Event || spec->kind == SpecKind::Marker)
@@ -113,8 +113,8 @@ const GenericTool kFunclatency = {
         "\n"
         "  @total: { .count = 80, .average = 28, .total = 2296 }",
     .see_also = "funcslower, funccount, argdist",
-    .options = kOptions,
-    .write = write,
+    .options = kFunclatencyOptions,
+    .write = write_funclatency,
 };
 
 }  // namespace flowtap

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kMostArguments = 6;
 
-constexpr GenericOption kOptions[] = {
+constexpr GenericOption kFuncslowerOptions[] = {
     {'p', "pid", Takes::Number, "PID", "only this process"},
     {'m', "min-ms", Takes::Number, "N", "calls of at least so many milliseconds (default 1)"},
     {'u', "min-us", Takes::Number, "N", "calls of at least so many microseconds"},
@@ -64,7 +64,7 @@ std::string probes_of(const GenericLine& line, const ProbeSpec& spec, size_t num
       has_time ? "nsecs, " : "", values, forget);
 }
 
-Result<GenericScript> write(const GenericLine& line) {
+Result<GenericScript> write_funcslower(const GenericLine& line) {
   if (line.words.empty())
     return Error{"no function is named", 0, "name one, such as vfs_read or c:getaddrinfo"};
   if (line.has("min-ms") && line.has("min-us")) return Error{"-m and -u contradict each other"};
@@ -109,8 +109,8 @@ const GenericTool kFuncslower = {
         "  python3             1349      9054       0x0  0x7f11b2ccee70  getaddrinfo\n"
         "  python3             1349       110       0x0  0x7f11b2ccee70  getaddrinfo",
     .see_also = "funclatency, trace",
-    .options = kOptions,
-    .write = write,
+    .options = kFuncslowerOptions,
+    .write = write_funcslower,
 };
 
 }  // namespace flowtap

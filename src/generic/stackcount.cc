@@ -9,7 +9,7 @@ namespace flowtap {
 
 namespace {
 
-constexpr GenericOption kOptions[] = {
+constexpr GenericOption kStackcountOptions[] = {
     {'p', "pid", Takes::Number, "PID", "only this process"},
     {'K', "kernel-stacks-only", Takes::Nothing, "", "only kernel stacks"},
     {'U', "user-stacks-only", Takes::Nothing, "", "only user stacks"},
@@ -42,7 +42,7 @@ std::string folded_report(const GenericLine& line, const std::vector<std::string
                      values);
 }
 
-Result<GenericScript> write(const GenericLine& line) {
+Result<GenericScript> write_stackcount(const GenericLine& line) {
   Result<ProbeSpec> spec = only_probe(line);
   if (!spec.ok()) return spec.error();
   bool only_kernel = line.has("kernel-stacks-only"), only_user = line.has("user-stacks-only");
@@ -108,8 +108,8 @@ const GenericTool kStackcount = {
         "          entry_SYSCALL_64_after_hwframe+118\n"
         "  ]: 40",
     .see_also = "funccount, trace",
-    .options = kOptions,
-    .write = write,
+    .options = kStackcountOptions,
+    .write = write_stackcount,
 };
 
 }  // namespace flowtap

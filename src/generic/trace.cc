@@ -11,7 +11,7 @@ namespace flowtap {
 
 namespace {
 
-constexpr GenericOption kOptions[] = {
+constexpr GenericOption kTraceOptions[] = {
     {'p', "pid", Takes::Number, "PID", "only this process"},
     {'L', "tid", Takes::Number, "TID", "only this thread"},
     {'n', "name", Takes::Text, "NAME", "only processes whose name holds this"},
@@ -173,7 +173,7 @@ class TraceWriter {
   std::string filter_, format_, values_, entries_, forget_;
 };
 
-Result<GenericScript> write(const GenericLine& line) {
+Result<GenericScript> write_trace(const GenericLine& line) {
   if (line.words.empty())
     return Error{"no function or event is named", 0,
                  "for example: trace 't:syscalls:sys_enter_openat \"%s\", args->filename'"};
@@ -225,8 +225,8 @@ const GenericTool kTrace = {
         "  27849   27849   python3         inet_sock_set_state port 32866\n"
         "  27849   27849   python3         inet_sock_set_state port 49327",
     .see_also = "argdist, funcslower",
-    .options = kOptions,
-    .write = write,
+    .options = kTraceOptions,
+    .write = write_trace,
 };
 
 }  // namespace flowtap

@@ -21,7 +21,7 @@
 namespace flowtap {
 namespace {
 
-constexpr size_t kMostThreads = 16;
+constexpr size_t kMostAttachers = 16;
 
 bool is_in_module(const AttachPoint& point) {
   return !point.target.empty() && point.target != "vmlinux";
@@ -162,7 +162,7 @@ Result<Attachment> attach_by_events(const AttachRequest& request,
       std::move(one->events.begin(), one->events.end(), std::back_inserter(all.events));
     }
   };
-  size_t count = std::min(points.size(), kMostThreads);
+  size_t count = std::min(points.size(), kMostAttachers);
   std::vector<std::thread> threads;
   for (size_t i = 0; i < count; i++) threads.emplace_back(attach_some, i, count);
   for (std::thread& thread : threads) thread.join();

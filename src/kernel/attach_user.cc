@@ -29,7 +29,7 @@ Result<Attachment> attach_one_uprobe(const AttachRequest& request) {
   return attach_perf_event(request, attr, scope);
 }
 
-std::string hint_for(int code) {
+std::string hint_for_uprobe(int code) {
   switch (code) {
     case EPERM: return permission_hint();
     case ESRCH: return "the process has gone";
@@ -63,7 +63,7 @@ Result<Attachment> attach_uprobes(const AttachRequest& request,
                                            .cookies = cookies,
                                            .is_return = request.point.kind == ProbeKind::Uretprobe,
                                            .pid = request.pid().value_or(0)});
-  if (!link.valid()) return errno_error(request.what(), hint_for(errno));
+  if (!link.valid()) return errno_error(request.what(), hint_for_uprobe(errno));
   Attachment attachment;
   attachment.links.push_back(std::move(link));
   return attachment;

@@ -21,7 +21,7 @@
 namespace flowtap {
 namespace {
 
-constexpr size_t kMostThreads = 32;
+constexpr size_t kMostClosers = 32;
 
 void move_all(std::vector<Fd>& from, std::vector<Fd>& to) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
@@ -30,7 +30,7 @@ void move_all(std::vector<Fd>& from, std::vector<Fd>& to) {
 
 // Closing a link may wait as well, but links wait side by side.
 void close_links(std::vector<Fd> links) {
-  size_t count = std::min(links.size(), kMostThreads);
+  size_t count = std::min(links.size(), kMostClosers);
   if (count < 2) return;
   std::vector<std::thread> threads;
   for (size_t first = 0; first < count; first++)

@@ -26,7 +26,7 @@ perf_event_attr new_perf_attr(uint32_t type, uint64_t config) {
   return attr;
 }
 
-static std::string hint_for(int code) {
+static std::string hint_for_event(int code) {
   switch (code) {
     case EPERM:
     case EACCES: return perf_hint();
@@ -40,7 +40,7 @@ static std::string hint_for(int code) {
 Result<Fd> open_perf_event(const perf_event_attr& attr, PerfScope scope, const std::string& what) {
   Fd fd(static_cast<int>(
       ::syscall(SYS_perf_event_open, &attr, scope.pid, scope.cpu, -1, PERF_FLAG_FD_CLOEXEC)));
-  if (!fd.valid()) return errno_error(what, hint_for(errno));
+  if (!fd.valid()) return errno_error(what, hint_for_event(errno));
   return fd;
 }
 
@@ -71,10 +71,11 @@ Result<Fd> connect_program(int program, const Fd& event, const std::string& what
   LIBBPF_OPTS(bpf_link_create_opts, opts);
   opts.perf_event.bpf_cookie = cookie;
   Fd link(::bpf_link_create(program, event.get(), BPF_PERF_EVENT, &opts));
-  if (!link.valid() && errno != EINVAL) return errno_error(what, hint_for(errno));
+  if (!link.valid() && errno != EINVAL) return errno_error(what, hint_for_event(errno));
   if (!link.valid() && ::ioctl(event.get(), PERF_EVENT_IOC_SET_BPF, program) < 0)
-    return errno_error(what, hint_for(errno));
-  if (::ioctl(event.get(), PERF_EVENT_IOC_ENABLE, 0) < 0) return errno_error(what, hint_for(errno));
+    return errno_error(what, hint_for_event(errno));
+  if (::ioctl(event.get(), PERF_EVENT_IOC_ENABLE, 0) < 0)
+    return errno_error(what, hint_for_event(errno));
   return link;
 }
 

@@ -18,6 +18,7 @@
 #include <bit>
 #include <map>
 
+#include "base/text.h"
 #include "lang/c_constant.h"
 #include "lang/c_directives.h"
 #include "lang/lexer.h"
@@ -31,14 +32,10 @@ constexpr int kMostNesting = 50;
 // In one constant; defines that refer to each other would never end.
 constexpr int kMostLookups = 200;
 
-constexpr std::array<std::string_view, 7> kIntegerWords = {
+constexpr std::array<std::string_view, 7> kCIntegerWords = {
     "char", "short", "int", "long", "signed", "unsigned", "__signed__"};
 constexpr std::array<std::string_view, 6> kQualifiers = {"const",      "volatile",     "restrict",
                                                          "__restrict", "__volatile__", "__const"};
-
-bool contains(const auto& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
 
 // "long unsigned int" and its like in one order: [unsigned] char|short|int|long|long long.
 std::string integer_name(const std::vector<std::string>& words) {
@@ -287,7 +284,7 @@ std::string CParser::specifiers() {
     attributes();
     if (contains(kQualifiers, token().text)) {
       at_++;
-    } else if (contains(kIntegerWords, token().text)) {
+    } else if (contains(kCIntegerWords, token().text)) {
       integer.emplace_back(tokens_[at_++].text);
     } else if (!name.empty() || !integer.empty()) {
       break;

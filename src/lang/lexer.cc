@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
 #include "lang/number.h"
 
 namespace flowtap {
@@ -31,10 +32,8 @@ constexpr std::string_view kSymbols[] = {
     "-",   "*",   "/",  "%",  "&",  "|",  "^",  "!",  "~",  "?",  "#",
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_word_part(char c) { return is_word_start(c) || is_digit(c); }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 int hex_value(char c) {
   if (is_digit(c)) return c - '0';

@@ -52,8 +52,6 @@ Number too_large(std::string_view text, uint64_t maximum) {
   return failure(fmt::format("integer '{}' is larger than {}", text, maximum));
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 const Suffix* find_suffix(std::string_view text) {
   std::string lower = to_lower(text);
   for (const Suffix& suffix : kSuffixes)

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "lang/parser_class.h"
 
 namespace flowtap {
@@ -24,10 +25,6 @@ constexpr std::array<std::string_view, 13> kTypeNames = {
 // C's integer types are made of several of these.
 constexpr std::array<std::string_view, 6> kIntegerWords = {"char", "short",  "int",
                                                            "long", "signed", "unsigned"};
-
-bool contains(const auto& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
 
 bool is_tag_keyword(std::string_view word) {
   return word == "struct" || word == "union" || word == "enum";

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text.h"
+
 namespace flowtap {
 
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 bool is_all_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == kNone;

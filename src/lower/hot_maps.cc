@@ -11,9 +11,9 @@ namespace flowtap {
 
 namespace {
 
-class Uses {
+class HotUses {
  public:
-  Uses(const CheckedProgram& program, int map) : program_(program), map_(map) {}
+  HotUses(const CheckedProgram& program, int map) : program_(program), map_(map) {}
 
   MapUse find() {
     for (const std::unique_ptr<Instance>& instance : program_.instances) look_at(*instance);
@@ -77,7 +77,7 @@ MapUse use_of_map(const CheckedProgram& program, int map) {
   const MapInfo& info = program.maps[static_cast<size_t>(map)];
   bool adds_up = is(info.value, Kind::Count) || is(info.value, Kind::Sum) ||
                  is(info.value, Kind::Avg) || is(info.value, Kind::Stats);
-  return adds_up && info.is_scalar == false ? Uses(program, map).find() : MapUse::Other;
+  return adds_up && info.is_scalar == false ? HotUses(program, map).find() : MapUse::Other;
 }
 
 }  // namespace flowtap

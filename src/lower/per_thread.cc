@@ -8,9 +8,9 @@ namespace flowtap {
 
 namespace {
 
-class Uses {
+class ThreadUses {
  public:
-  Uses(const CheckedProgram& program, int map) : program_(program), map_(map) {}
+  ThreadUses(const CheckedProgram& program, int map) : program_(program), map_(map) {}
 
   bool are_per_thread() {
     const MapInfo& info = program_.maps[static_cast<size_t>(map_)];
@@ -65,7 +65,7 @@ class Uses {
 }  // namespace
 
 bool is_per_thread(const CheckedProgram& program, int map) {
-  return Uses(program, map).are_per_thread();
+  return ThreadUses(program, map).are_per_thread();
 }
 
 }  // namespace flowtap

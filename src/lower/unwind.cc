@@ -22,7 +22,7 @@ using ir::Compare;
 using ir::Reg;
 
 // In struct pt_regs.
-constexpr int32_t kRbp = 32, kRip = 128, kCodeSegment = 136, kRsp = 152;
+constexpr int32_t kRbp = 32, kRip = 128, kCs = 136, kRsp = 152;
 // What a code segment of user mode has set.
 constexpr int64_t kUserMode = 3;
 
@@ -49,7 +49,7 @@ Lowering::UserRegisters Lowering::user_registers(int32_t nothing) {
   int32_t done = b().new_block();
   if (instance_.program == ProgramType::PerfEvent) {
     int32_t in_user = b().new_block(), in_kernel = b().new_block();
-    Reg segment = b().load(ir::at(ctx(), kCodeSegment), 8);
+    Reg segment = b().load(ir::at(ctx(), kCs), 8);
     b().branch(Compare::Set, reg(segment), imm(kUserMode), in_user, in_kernel);
     b().start(in_user);
     take(ctx());
@@ -58,7 +58,7 @@ Lowering::UserRegisters Lowering::user_registers(int32_t nothing) {
   }
   int32_t good = b().new_block();
   Reg saved = b().call(BPF_FUNC_task_pt_regs, {reg(b().call(BPF_FUNC_get_current_task_btf, {}))});
-  Reg segment = b().load(ir::at(saved, kCodeSegment), 8);
+  Reg segment = b().load(ir::at(saved, kCs), 8);
   b().branch(Compare::Set, reg(segment), imm(kUserMode), good, nothing);
   b().start(good);
   take(saved);

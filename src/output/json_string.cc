@@ -16,7 +16,7 @@ namespace flowtap {
 
 static bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
-static void append_escape(std::string& out, char c) {
+static void append_json_escape(std::string& out, char c) {
   switch (c) {
     case '"': out += "\\\""; break;
     case '\\': out += "\\\\"; break;
@@ -38,9 +38,9 @@ void append_json_string(std::string& out, std::string_view text) {
 
     size_t taken = 1;
     if (static_cast<unsigned char>(text[0]) < 0x80) {
-      append_escape(out, text[0]);
+      append_json_escape(out, text[0]);
     } else if (is_c1_control(text)) {
-      append_escape(out, text[1]);
+      append_json_escape(out, text[1]);
       taken = 2;
     } else if (size_t length = utf8_length(text)) {
       out.append(text.substr(0, length));

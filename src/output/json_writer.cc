@@ -22,7 +22,7 @@ void JsonWriter::end() {
   sink_.commit();
 }
 
-static void append_place(std::string& out, const Place& place) {
+static void append_place_fields(std::string& out, const Place& place) {
   out += ", \"filename\": ";
   append_json_string(out, place.file);
   fmt::format_to(std::back_inserter(out), ", \"line\": {}, \"col\": {}", place.line, place.column);
@@ -49,7 +49,7 @@ void JsonWriter::formatted(const FormatCall& call) {
 void JsonWriter::message(std::string_view type, const Place& place, const FormatCall& call) {
   begin(type) += "\"msg\": ";
   formatted(call);
-  append_place(sink_.buffer(), place);
+  append_place_fields(sink_.buffer(), place);
   end();
 }
 
@@ -96,14 +96,14 @@ void JsonWriter::helper_error(const Place& place, const HelperError& error) {
   append_json_string(out.append("\"msg\": "), error.message);
   append_json_string(out.append(", \"helper\": "), error.helper);
   fmt::format_to(std::back_inserter(out), ", \"retcode\": {}", error.code);
-  append_place(out, place);
+  append_place_fields(out, place);
   end();
 }
 
 void JsonWriter::runtime_error(const Place& place, std::string_view message) {
   std::string& out = begin("runtime_error");
   append_json_string(out.append("\"msg\": "), message);
-  append_place(out, place);
+  append_place_fields(out, place);
   end();
 }
 

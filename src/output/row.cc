@@ -14,6 +14,7 @@
 #include <ctime>
 #include <iterator>
 
+#include "base/clock.h"
 #include "output/decode.h"
 #include "output/escape.h"
 #include "output/json_string.h"
@@ -24,8 +25,6 @@
 namespace flowtap {
 
 namespace {
-
-constexpr uint64_t kSecond = 1'000'000'000;
 
 struct StateName {
   int state;

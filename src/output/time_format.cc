@@ -7,9 +7,10 @@
 
 #include <ctime>
 
+#include "base/clock.h"
+
 namespace flowtap {
 
-static constexpr uint64_t kSecond = 1'000'000'000;
 static constexpr size_t kMaxText =
     4096;  // per format; strftime cannot tell "too long" from "empty"
 

@@ -18,6 +18,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/clock.h"
 #include "output/json_string.h"
 #include "output/number.h"
 #include "output/time_format.h"
@@ -25,8 +26,6 @@
 namespace flowtap {
 
 static constexpr size_t kPlotWidth = 51;  // between the two borders
-static constexpr uint64_t kSecond = 1'000'000'000;
-
 namespace {
 
 struct Point {

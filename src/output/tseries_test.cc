@@ -5,14 +5,13 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "base/clock.h"
 #include "output/test_support.h"
 
 namespace flowtap {
 namespace {
 
 using namespace testing_support;
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 class TseriesTest : public testing::Test {
  protected:

@@ -8,11 +8,11 @@
 #include <array>
 #include <cmath>
 
+#include "base/clock.h"
 #include "output/time_format.h"
 
 namespace flowtap {
 
-static constexpr uint64_t kSecond = 1'000'000'000;
 static constexpr const char* kGrid = "stroke:#ddd;stroke-width:1";
 
 double Axis::at(double value) const {

@@ -34,8 +34,8 @@ int64_t distance_to_realtime(clockid_t clock) {
 
 // TAI and the wall clock differ by leap seconds; the rest is the error of measuring.
 int64_t whole_seconds(int64_t ns) {
-  constexpr int64_t kSecond = 1'000'000'000;
-  return (ns + (ns < 0 ? -kSecond / 2 : kSecond / 2)) / kSecond * kSecond;
+  constexpr int64_t second = kSecond;
+  return (ns + (ns < 0 ? -second / 2 : second / 2)) / second * second;
 }
 
 constexpr size_t kMostDemangled = 100000;
@@ -55,7 +55,6 @@ LiveSymbolizer::LiveSymbolizer(Options options)
 // Somebody may set the clock meanwhile. Looks once for each second of stamps; what the clock is
 // only adjusted by stays unseen.
 void LiveSymbolizer::follow_steps(clockid_t clock, uint64_t stamp) {
-  constexpr uint64_t kSecond = 1'000'000'000;
   constexpr int64_t kStep = 100'000'000;
   if (stamp < looked_at_ + kSecond) return;
   looked_at_ = stamp;

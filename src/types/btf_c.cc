@@ -15,7 +15,7 @@
 namespace flowtap {
 namespace {
 
-constexpr size_t kMaxDepth = 32;
+constexpr size_t kMaxBtfDepth = 32;
 
 // Damaged BTF may go in circles, which `open`, the types on the way down, shows. `parts` counts all
 // that were visited: structs that hold the next one twice double the text with each step.
@@ -67,7 +67,8 @@ std::string Printer::params(const BtfType& proto, int indent) {
 
 std::string Printer::declare(uint32_t id, std::string inner, int indent) {
   bool is_circle = std::find(open.begin(), open.end(), id) != open.end();
-  if (is_circle || open.size() > kMaxDepth || ++parts > kMaxBtfParts) return spaced("void", inner);
+  if (is_circle || open.size() > kMaxBtfDepth || ++parts > kMaxBtfParts)
+    return spaced("void", inner);
   open.push_back(id);
   BtfType type = btf.type(id);
   std::string text;
