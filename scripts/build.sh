@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs missing packages, configures and builds: build.sh BUILD_DIRECTORY Release|Sanitize|Fuzz [TARGET...]
-# Quiet unless something fails.
+# Shows how far it is where there is something to build.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 directory=$1 kind=$2
@@ -32,7 +32,24 @@ if [ "$kind" = Sanitize ]; then options=(-DCMAKE_BUILD_TYPE=Debug -DFLOWTAP_SANI
 if [ "$kind" = Fuzz ]; then
   options=(-DCMAKE_BUILD_TYPE=Debug -DFLOWTAP_FUZZ=ON -DFLOWTAP_TESTS=OFF -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++)
 fi
-if ! cmake -G Ninja -S "$root" -B "$directory" "${options[@]}" > "$log" 2>&1 || ! ninja -C "$directory" "$@" > "$log" 2>&1; then
+failed() {
   cat "$log" >&2
   exit 1
-fi
+}
+cmake -G Ninja -S "$root" -B "$directory" "${options[@]}" > "$log" 2>&1 || failed
+
+# Reads what ninja prints. A terminal gets one line that counts; anything else four lines of a long build.
+show_progress() {
+  local line done total
+  while IFS= read -r line; do
+    if [[ ! $line =~ ^\[([1-9][0-9]*)/([0-9]+)\] ]]; then continue; fi
+    done=${BASH_REMATCH[1]} total=${BASH_REMATCH[2]}
+    if [ -t 2 ]; then
+      printf '\rbuilding %s: %s of %s ' "$(basename "$directory")" "$done" "$total" >&2
+    elif [ "$total" -ge 10 ] && [ $((done * 4 / total)) -gt $(((done - 1) * 4 / total)) ]; then
+      echo "building $(basename "$directory"): $done of $total" >&2
+    fi
+  done
+  if [ -t 2 ] && [ -n "${total:-}" ]; then echo >&2; fi
+}
+ninja -C "$directory" "$@" 2>&1 | tee "$log" | show_progress || failed
