@@ -1,12 +1,23 @@
-"""Tests that are functions of one parameter, `flowtap`, the program's path. Each gives what went wrong, or nothing."""
+"""Tests that are functions. Each gives what went wrong, or nothing. They run side by side, each in a process of its own.
 
-import functools
+    @alone                      not beside others: it changes the whole machine, or counts what all processes do;
+                                IS_ALONE = True says so of all tests of a module
+    GROUP = "name"              tests of modules with one name do not run beside each other
+    @may_miss_events("why")     the kernel of this machine does not run BPF programs for some events (docs/reliability.md); such
+                                a test is tried at most twice more there, never in a guest
+"""
+
 import inspect
 import os
+import sys
 import traceback
 from dataclasses import dataclass
 
 import features
+import side_by_side
+
+WORKERS = 4 if features.IN_GUEST else 6  # most of them wait most of the time
+MOST_TRIES = 3
 
 
 @dataclass
@@ -15,11 +26,20 @@ class Skipped:
     reason: str
 
 
-MISSED = "missed: they came while a probe was running"
-
-
 class NotPossible(Exception):
     """What a test needs cannot be had here: it is skipped."""
+
+
+def alone(test):
+    test.is_alone = True
+    return test
+
+
+def may_miss_events(why):
+    def mark(test):
+        test.may_miss = why
+        return test
+    return mark
 
 
 def attempt(test, *arguments):
@@ -31,29 +51,47 @@ def attempt(test, *arguments):
         return traceback.format_exc()
 
 
-def settled(name, first, try_again, times=1):
-    """The last of several attempts. The kernel has other work than the tests: a timer in the middle of a program, say, hides an event from it.
-    So what fails is tried again, and says so: a fault that shows at times is still a fault. More often where flowtap told that it missed events."""
-    for done in range(4):
-        if not first or isinstance(first, Skipped) or (done >= times and MISSED not in first):
+def outcome(job):
+    """(problems of tries that failed, problem of the last one or nothing or why it was skipped)"""
+    _, test, arguments = job
+    tries = MOST_TRIES if hasattr(test, "may_miss") and not features.IN_GUEST else 1
+    failed = []
+    for _ in range(tries):
+        problem = attempt(test, *arguments)
+        if not problem or isinstance(problem, Skipped):
             break
-        print(f"again: {name}\n{first}", flush=True)
-        first = try_again()
-    return first
+        failed.append(problem)
+    return failed, problem
 
 
-def run(module, root, results):
-    name = module.__name__
+def run_all(jobs, results, told=lambda job, verdict: None):
+    """Jobs are (name, test, its arguments)."""
+    of_module = lambda job, name, default: getattr(sys.modules[job[1].__module__], name, default)
+    is_alone = lambda job: getattr(job[1], "is_alone", False) or of_module(job, "IS_ALONE", False)
+    group_of = lambda job: of_module(job, "GROUP", "")
+    together, apart = [job for job in jobs if not is_alone(job)], [job for job in jobs if is_alone(job)]
+    for batch, workers in ((together, WORKERS), (apart, 1)):
+        for job, answer, seconds in side_by_side.run(batch, outcome, workers, group_of):
+            name = job[0]
+            failed, problem = ([], answer) if isinstance(answer, str) else answer
+            for text in failed if len(failed) > 1 or not problem else []:
+                results.tried_again(name, text)
+            if isinstance(problem, Skipped):
+                results.add(name, skipped=problem.reason)
+            else:
+                results.add(name, problem and f"  {problem}", seconds=seconds)
+            told(job, "skipped" if isinstance(problem, Skipped) else "failed" if problem else "passed")
+
+
+def tests_of(module, parameters):
+    return [test for test in list(vars(module).values())
+            if inspect.isfunction(test) and test.__module__ == module.__name__ and list(inspect.signature(test).parameters) == parameters]
+
+
+def run(modules, root, results):
+    """All tests of these modules, which have one parameter, `flowtap`, the program's path."""
     if not features.has("bpf"):
-        return results.add(name, skipped=features.reason("bpf"))
+        return results.add(modules[0].__name__, skipped=features.reason("bpf"))
     wanted = os.environ.get("CASE", "")
-    for test in list(vars(module).values()):
-        is_test = inspect.isfunction(test) and test.__module__ == name and list(inspect.signature(test).parameters) == ["flowtap"]
-        if not is_test or wanted not in test.__name__:
-            continue
-        try_it = functools.partial(attempt, test, str(root / "build" / "flowtap"))
-        problem = settled(test.__name__, try_it(), try_it)
-        if isinstance(problem, Skipped):
-            results.add(test.__name__, skipped=problem.reason)
-        else:
-            results.add(test.__name__, problem and f"  {problem}")
+    tests = [test for module in modules for test in tests_of(module, ["flowtap"])]
+    run_all([(test.__name__, test, (str(root / "build" / "flowtap"),)) for test in tests if wanted in test.__name__], results)

@@ -12,6 +12,8 @@ import features
 import typed_reads
 from processes import Running
 
+IS_ALONE = True  # most of them count the mkdir() calls of all processes
+
 # Calls itself by each name in turn, on one CPU, and fails to make a directory so many times by each.
 RENAMES = """
 import ctypes, os, sys

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import features
-from functions import Skipped, attempt, settled
+import functions
 
 TESTS = Path(__file__).resolve().parent / "tools"
 
@@ -47,21 +47,9 @@ def tell(root, function, verdict):
         print("RESULT " + json.dumps(result), flush=True)
 
 
-# Some machines run no BPF programs in softirqs that interrupt one of their own processes, and do not count what is missed then. There a test
-# is tried twice more.
 def run(root, results):
-    flowtap = root / "build" / "flowtap"
     if not features.has("bpf"):
         return results.add("tools", skipped=features.reason("bpf"))
     wanted = os.environ.get("CASE", "")
-    for name, function in test_functions():
-        if wanted not in name:
-            continue
-        try_it = functools.partial(attempt, function, root, flowtap)
-        problem = settled(name, try_it(), try_it, times=1 if features.IN_GUEST else 2)
-        if isinstance(problem, Skipped):
-            results.add(name, skipped=problem.reason)
-            tell(root, function, "skipped")
-        else:
-            results.add(name, problem)
-            tell(root, function, "failed" if problem else "passed")
+    jobs = [(name, test, (root, root / "build" / "flowtap")) for name, test in test_functions() if wanted in name]
+    functions.run_all(jobs, results, lambda job, verdict: tell(root, job[1], verdict))

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from functions import may_miss_events
 from disk_shared import ftrace, histograms, loop_disk, output_during, retry_on_host, scheduler, scsi_disk
 from processes import Skipped
 from shared import differing
@@ -110,6 +111,7 @@ def iosched_counts_what_passes_the_scheduler(root, flowtap):
 
 
 @retry_on_host
+@may_miss_events("requests that end in softirq")
 def blkplug_counts_plugs_and_their_requests(root, flowtap):
     """the kernel's own trace of block_unplug"""
     with loop_disk() as (disk, _):

@@ -7,6 +7,8 @@ import features
 from processes import Skipped
 from shared import LOADS, differing, flowtap_text, json_records
 
+GROUP = "personality"  # they count the calls of all processes
+
 QUERIES, RESETS, SLEEPS = 13, 7, 3
 CALLS = QUERIES + RESETS
 LOAD = f"{sys.executable} {LOADS / 'personality_load.py'} {QUERIES} {RESETS} {SLEEPS}"

@@ -5,7 +5,9 @@ import os
 from processes import Skipped
 from shared import differing, flowtap_text, json_rows, named_namespace, rows_by_option, rows_of_load, run_all_beside, run_beside, run_load
 
-CLOSED_PORT = 20000 + os.getpid() % 10000  # other loads on the machine do not use it
+def closed_port():
+    """Other loads on the machine do not use it."""
+    return 20000 + os.getpid() % 10000
 
 
 def segments(rows, *kinds):
@@ -70,7 +72,7 @@ def to_closed_port(done, rows):
 
 def drops_during(flowtap, *arguments):
     """(what the load did, rows of packets to its closed port, rows of packets to its filtered sockets, stderr)"""
-    done, out, err = run_beside(flowtap, ("tcpdrop", *arguments), lambda: run_load("drop", 5, 7, CLOSED_PORT))
+    done, out, err = run_beside(flowtap, ("tcpdrop", *arguments), lambda: run_load("drop", 5, 7, closed_port()))
     rows = json_rows(out)
     ends = [f[:3] for f in done["filtered"]]
     return done, to_closed_port(done, rows), [row for row in rows if [row["saddr"], row["sport"], row["dport"]] in ends], err
@@ -112,9 +114,9 @@ def tcpdrop_shows_the_stack(root, flowtap):
 
 def tcpdrop_filters_in_the_kernel(root, flowtap):
     """the load's own refused attempts, by family, port, address and process"""
-    expected = {"-4": 5, "-6": 7, f"--port={CLOSED_PORT}": 12, "--port=1": 0, "--pid=1": 0, "--addr=127.0.0.0/8": 5, "--addr=2001:db8::/32": 0}
+    expected = {"-4": 5, "-6": 7, f"--port={closed_port()}": 12, "--port=1": 0, "--pid=1": 0, "--addr=127.0.0.0/8": 5, "--addr=2001:db8::/32": 0}
     commands = [("tcpdrop", option) for option in expected]
-    done, outs, err = run_all_beside(flowtap, commands, lambda: run_load("drop", 5, 7, CLOSED_PORT))
+    done, outs, err = run_all_beside(flowtap, commands, lambda: run_load("drop", 5, 7, closed_port()))
     found = {option: len(to_closed_port(done, json_rows(out))) for option, out in zip(expected, outs)}
     return differing("packets", expected, found) + err
 
@@ -123,9 +125,9 @@ def tcpdrop_knows_the_namespace(root, flowtap):
     """the load's own packets, in the namespace and in another one"""
     with named_namespace() as name:
         def inside_and_outside():
-            run_load("drop", 3, 2, CLOSED_PORT)
-            return run_load("drop", 2, 3, CLOSED_PORT, inside=["ip", "netns", "exec", name])
+            run_load("drop", 3, 2, closed_port())
+            return run_load("drop", 2, 3, closed_port(), inside=["ip", "netns", "exec", name])
 
         inside, out, err = run_beside(flowtap, ("tcpdrop", "--netns", name), inside_and_outside)
-    found = [[row["saddr"], row["sport"], row["dport"]] for row in json_rows(out) if row["dport"] == CLOSED_PORT]
+    found = [[row["saddr"], row["sport"], row["dport"]] for row in json_rows(out) if row["dport"] == closed_port()]
     return differing("packets", inside["closed"], found) + err

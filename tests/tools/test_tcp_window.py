@@ -1,5 +1,6 @@
 """What TCP does with its window and its buffers, as the tools show it, beside what the sockets said of themselves."""
 
+from functions import may_miss_events
 from shared import (differing, histogram, histograms_of, json_rows, misfits, named_namespace, plans_that_work, rows_by_option, rows_during,
                     rows_of_load, run_all_beside, run_load)
 
@@ -24,6 +25,7 @@ def tcpwin_shows_the_window_at_every_packet(root, flowtap):
     return problem + err
 
 
+@may_miss_events("packets in softirq")
 def tcpwin_shows_beginning_and_end(root, flowtap):
     """Tcp:ActiveOpens, AttemptFails and PassiveOpens; the load's own connections"""
     done, rows, err = rows_during(flowtap, (5, 3, 2), "tcpwin")
