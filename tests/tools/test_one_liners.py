@@ -1,4 +1,4 @@
-"""docs/one-liners.md: every command of it that names a load, beside that load.
+"""docs/one-liners.md: every command of it that names a load, beside that load. Several share one run of it.
 
     ```sh load=net needs=kprobe
     <!-- shows REGEX --> below the block: what its output must hold
@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import features
+from functions import alone
 from disk_shared import scsi_disk
 from processes import Running, Skipped
 from shared import run_load
@@ -20,14 +21,7 @@ LOADS = {"net": ("one_liner_net",), "disk": ("one_liner_disk",), "retrans": ("re
 BLOCK = re.compile(r"^```sh([^\n]*)\n(flowtap .*?)\n```\n(?:<!-- shows (.*?) -->\n)?", re.M | re.S)
 
 
-def output_during(flowtap, command, words):
-    # argdist reports each second: one report holds the whole load, however slow the machine is.
-    once = ("-i", "60") if "argdist" in command else ()
-    running = Running(flowtap, *shlex.split(command)[1:], *once)
-    # A disk belongs to the whole machine; sockets stay in a namespace.
-    run_load(*words, inside=() if "disk" in words[0] else ("unshare", "-n"))
-    time.sleep(0.2)
-    return running.stop()
+AT_ONCE = 15  # commands beside one run of a load
 
 
 def load_of(name):
@@ -43,24 +37,43 @@ def scsi_load():
         yield ("disk", disk, "read:17:4096", "write:13:8192") if disk else None
 
 
-def one_liner(words, command, shows):
+def start(flowtap, command):
+    # argdist reports each second: one report has the whole load, however slow the machine is.
+    once = ("-i", "60") if "argdist" in command else ()
+    return Running(flowtap, *shlex.split(command)[1:], *once)
+
+
+def one_liners(load_name, needs, commands):
+    @alone
     def test(root, flowtap):
-        with load_of(re.search(r"\bload=(\S+)", words)[1]) as load:
-            for need in re.findall(r"\bneeds=(\S+)", words):
-                if not features.has(need):
-                    return Skipped(features.reason(need))
+        for need in needs:
+            if not features.has(need):
+                return Skipped(features.reason(need))
+        with load_of(load_name) as load:
             if not load:
                 return Skipped("this kernel has no scsi_debug")
-            out, err = output_during(flowtap, command, load)
-        return "" if re.search(shows, out) else f"  {command}\n  does not show {shows}:\n{out}{err}"
+            tracers = [start(flowtap, command) for command, _ in commands]
+            # A disk belongs to the whole machine; sockets stay in a namespace.
+            run_load(*load, inside=() if "disk" in load[0] else ("unshare", "-n"))
+            time.sleep(0.2)
+            outputs = [tracer.stop() for tracer in tracers]
+        wrong = [f"  {command}\n  does not show {shows}:\n{out}{err}"
+                 for (command, shows), (out, err) in zip(commands, outputs) if not re.search(shows, out)]
+        return "".join(wrong)
 
     return test
 
 
 def all_of_the_page():
-    for number, (words, command, shows) in enumerate(BLOCK.findall(PAGE.read_text()), 1):
-        if "load=" in words:
-            yield f"one_liner_{number}", one_liner(words, command, shows)
+    by_load = {}
+    for words, command, shows in BLOCK.findall(PAGE.read_text()):
+        load = re.search(r"\bload=(\S+)", words)
+        if load:
+            by_load.setdefault((load[1], tuple(re.findall(r"\bneeds=(\S+)", words))), []).append((command, shows))
+    for (load, needs), commands in by_load.items():
+        for first in range(0, len(commands), AT_ONCE):
+            name = "_".join(["one_liners", load, *needs, str(first // AT_ONCE + 1)])
+            yield name, one_liners(load, needs, commands[first:first + AT_ONCE])
 
 
 globals().update(all_of_the_page())
