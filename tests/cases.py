@@ -15,7 +15,8 @@ A case begins with '=== name'. Then come the script and, each after a line '--- 
     code      the exit code, 0 when not given
     needs     a word per feature the case needs (see features.py); skipped without it, saying so
     out       what must come on standard output
-    err       what must come on standard error
+    err       what must come on standard error; without it and with the code 0, nothing may
+    may miss  why the kernel of this machine may not run BPF programs for all of its events; see functions.py
 Lines of 'out' and 'err' that begin with '~' are regular expressions for the rest of the line, a
 line '...' stands for any number of lines. Blank lines at the end do not count.
 """
