@@ -17,7 +17,7 @@
 namespace flowtap {
 namespace {
 
-bool ends_soon(const Child& child) {
+bool stop_ends_soon(const Child& child) {
   pollfd ended{.fd = child.wait_fd(), .events = POLLIN};
   return ::poll(&ended, 1, 5000) == 1;
 }
@@ -42,7 +42,7 @@ TEST(EntryStop, libraries_are_mapped_and_nothing_has_run) {
     EXPECT_TRUE(has_c_library(child->pid()));
     EXPECT_FALSE(read_file(file));
   }
-  EXPECT_TRUE(ends_soon(*child));
+  EXPECT_TRUE(stop_ends_soon(*child));
   EXPECT_TRUE(read_file(file));
 }
 
@@ -55,7 +55,7 @@ TEST(EntryStop, the_exit_code_is_the_commands) {
     ASSERT_TRUE(child->resume().ok());
     ASSERT_TRUE(stop->wait());
   }
-  ASSERT_TRUE(ends_soon(*child));
+  ASSERT_TRUE(stop_ends_soon(*child));
   siginfo_t info = {};
   ::waitid(P_PID, static_cast<id_t>(child->pid()), &info, WEXITED | WNOWAIT);
   EXPECT_EQ(info.si_code, CLD_EXITED);
@@ -82,7 +82,7 @@ TEST(EntryStop, letting_go_before_exec_leaves_the_child_waiting) {
     if (!stop) GTEST_SKIP() << stop.error().message();
   }
   EXPECT_TRUE(child->resume().ok());
-  EXPECT_TRUE(ends_soon(*child));
+  EXPECT_TRUE(stop_ends_soon(*child));
 }
 
 }  // namespace

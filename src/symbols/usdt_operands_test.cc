@@ -7,7 +7,7 @@
 namespace flowtap {
 namespace {
 
-std::string show(const UsdtArgument& a) {
+std::string show_operands(const UsdtArgument& a) {
   std::string text = (a.is_signed ? "s" : "u") + std::to_string(a.bytes * 8) + " ";
   if (a.where == UsdtArgument::Where::Constant) return text + std::to_string(a.constant);
   if (a.where == UsdtArgument::Where::Register) return text + a.base;
@@ -16,14 +16,14 @@ std::string show(const UsdtArgument& a) {
   return text + (a.constant < 0 ? "" : "+") + std::to_string(a.constant) + "]";
 }
 
-std::string show(std::string_view arguments) {
+std::string show_operands(std::string_view arguments) {
   UsdtOperandContext context{0x1000, [](std::string_view name) -> std::optional<uint64_t> {
                                if (name == "counter") return 0x1800;
                                return std::nullopt;
                              }};
   std::string text;
   for (const UsdtArgument& a : parse_usdt_arguments(arguments, context))
-    text += (text.empty() ? "" : ", ") + show(a);
+    text += (text.empty() ? "" : ", ") + show_operands(a);
   return text;
 }
 
@@ -78,7 +78,7 @@ TEST(UsdtOperands, every_form_of_the_x86_assembler) {
       {"4@%eax  8@%rbx ", "u32 rax, u64 rbx"},
   };
   for (const auto& c : cases)
-    EXPECT_EQ(show(std::string_view(c.arguments)), c.expected) << c.arguments;
+    EXPECT_EQ(show_operands(std::string_view(c.arguments)), c.expected) << c.arguments;
 }
 
 // The other arguments of the probe stay usable.
@@ -101,7 +101,7 @@ TEST(UsdtOperands, an_operand_that_cannot_be_read_keeps_its_place) {
       {"16@%rax", "u64 16@%rax"},
   };
   for (const auto& c : cases)
-    EXPECT_EQ(show(std::string_view(c.arguments)), c.expected) << c.arguments;
+    EXPECT_EQ(show_operands(std::string_view(c.arguments)), c.expected) << c.arguments;
 }
 
 }  // namespace
