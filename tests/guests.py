@@ -1,6 +1,7 @@
 """The tests again, on another kernel: a guest boots and runs parts of this suite inside."""
 
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -41,15 +42,16 @@ def run(root, results, kernel):
     for arguments, parts in BOOTS.items():
         reader = Reader(results, f"{kernel} {arguments}".strip())
         try:
-            machine.run(kernel, command_for(root, parts), machine.Options(arguments, time_limit=TIME_LIMIT, disks=True), reader.take)
+            machine.run(kernel, command_for(root, parts, reader.name), machine.Options(arguments, time_limit=TIME_LIMIT, disks=True), reader.take)
         except Exception as problem:  # of the download, say
             reader.take(f"{problem}\n")
         if not reader.is_complete:
             results.add(f"guest with Linux {reader.name}", f"  it gave no results\n  {reader.end}")
 
 
-def command_for(root, parts):
-    names = ("CASE", "TOOL_RESULTS", "RANDOM_SEED", "RANDOM_PROGRAMS")
+def command_for(root, parts, name):
+    names = ("CASE", "TOOL_RESULTS", "RANDOM_SEED", "RANDOM_PROGRAMS", "PIN_SKIPS")
     passed_on = "".join(f"{name}={shlex.quote(os.environ[name])} " for name in names if name in os.environ)
+    kernel = shlex.quote("guest-" + re.sub(r"\W*=", "-", name).replace(" ", "-"))
     runner = shlex.quote(str(root / "tests" / "run_tests.py"))
-    return f"modprobe -a {MODULES}; FLOWTAP_TESTS_WITHIN=1 FLOWTAP_GUEST={SLOWER} {passed_on}python3 {runner} {' '.join(parts)}"
+    return f"modprobe -a {MODULES}; FLOWTAP_TESTS_WITHIN=1 FLOWTAP_GUEST={SLOWER} FLOWTAP_KERNEL={kernel} {passed_on}python3 {runner} {' '.join(parts)}"

@@ -13,7 +13,9 @@ IS_WITHIN = "FLOWTAP_TESTS_WITHIN" in os.environ
 class Results:
     def __init__(self):
         self.passed, self.failed, self.skipped = 0, 0, 0
-        self.failures, self.flaky, self.skips = [], [], []
+        self.failures, self.flaky = [], []
+        self.skipped_names = []
+        self.skips = {}  # by kernel and part; see skips.py
         self.times = {}  # by test
         self.parts = {}  # seconds by part
         self.lock = threading.Lock()
@@ -24,7 +26,7 @@ class Results:
                 self.times[name] = seconds
             if skipped:
                 self.skipped += 1
-                self.skips.append(name)
+                self.skipped_names.append(name.split(" (")[0])
                 print(f"skipped {name}: {skipped}", flush=True)
             elif problem:
                 self.failed += 1
@@ -39,7 +41,7 @@ class Results:
             print(f"again: {name}\n{problem}", flush=True)
 
     def hand_over(self):
-        fields = ("passed", "failed", "skipped", "failures", "flaky", "times", "parts")
+        fields = ("passed", "failed", "skipped", "failures", "flaky", "times", "parts", "skips")
         print(MARK + json.dumps({field: getattr(self, field) for field in fields}), flush=True)
 
     def take_over(self, line, where):
@@ -52,6 +54,8 @@ class Results:
             self.failures += [where + name for name in there["failures"]]
             self.flaky += [where + name for name in there["flaky"]]
             self.times |= {where + name: seconds for name, seconds in there["times"].items()}
+            for kernel, parts in there["skips"].items():
+                self.skips.setdefault(kernel, {}).update(parts)
             self.parts |= {where + name: seconds for name, seconds in there["parts"].items()}
 
     def report(self):

@@ -15,6 +15,7 @@ from pathlib import Path
 import features
 import functions
 import lanes
+import skips
 from cases import indent, mismatch, read_cases
 from results import IS_WITHIN, Results
 
@@ -275,7 +276,10 @@ PARTS |= {name: functools.partial(part_guest, kernel=name.removeprefix("guest-")
 def run_parts(names, results):
     for name in names:
         began, before = time.time(), (results.passed, results.failed)
+        results.skipped_names.clear()
         PARTS[name](results)
+        if name not in lanes.GUESTS:
+            skips.check(name, results.skipped_names, results)
         results.parts[name] = time.time() - began
         print(f"{name}: {results.passed - before[0]} passed, {results.failed - before[1]} failed in {results.parts[name]:.0f} s", flush=True)
 
@@ -296,6 +300,8 @@ def main(arguments):
     if IS_WITHIN:
         results.hand_over()
     else:
+        if skips.IS_PINNING:
+            skips.pin(results)
         results.report()
     return 1 if results.failed or not results.passed else 0
 
