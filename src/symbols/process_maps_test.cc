@@ -12,7 +12,7 @@
 namespace flowtap {
 namespace {
 
-std::string show(std::string_view text) {
+std::string show_maps(std::string_view text) {
   std::string out;
   for (const Mapping& m : parse_maps(text)) {
     out += std::to_string(m.begin) + "-" + std::to_string(m.end) + "@" +
@@ -41,7 +41,7 @@ TEST(ProcessMaps, keeps_the_executable_lines) {
       {"1000 r-xp 0 0 0 x\n", ""},
       {"1000-20g0 r-xp 0 0:0 0 x\n", ""},
   };
-  for (const auto& c : cases) EXPECT_EQ(show(c.text), c.expected) << c.text;
+  for (const auto& c : cases) EXPECT_EQ(show_maps(c.text), c.expected) << c.text;
 }
 
 TEST(ProcessMaps, device_numbers_are_as_stat_gives_them) {
