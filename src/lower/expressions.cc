@@ -294,13 +294,18 @@ ir::Operand Lowering::lower_division(bool is_modulo, bool is_signed, Operand a, 
   return forgotten(int_type(8, is_signed), reg(result));
 }
 
+// By how much `+ 1` changes a value: pointers move by whole elements.
+int64_t Lowering::step_of(const Type& type) {
+  return is(type, Kind::Pointer) ? std::max(1u, type->element->size) : 1;
+}
+
 Value Lowering::lower_pointer_arithmetic(const Expr& expr, const Binary& node) {
   Type left = type_of(*node.left), right = type_of(*node.right);
   Operand a = lower_scalar(*node.left);
   Operand c = lower_scalar(*node.right);
   bool left_is_pointer = is(left, Kind::Pointer);
   const Type& pointer = left_is_pointer ? left : right;
-  int64_t scale = std::max(1u, pointer->element->size);
+  int64_t scale = step_of(pointer);
   switch (node.op) {
     case BinaryOp::BitAnd: return scalar(type_of(expr), reg(b().alu(ir::Alu::And, a, c)));
     case BinaryOp::ShiftRight: return lower_arithmetic(node.op, type_of(expr), a, c);
@@ -392,9 +397,7 @@ Value Lowering::lower_if_expr(const Expr& expr, const IfExpr& node) {
 
 Value Lowering::lower_increment(const Expr& expr, const Increment& node) {
   Type type = type_of(expr);
-  int64_t delta =
-      node.delta *
-      (is(type, Kind::Pointer) ? static_cast<int64_t>(std::max(1u, type->element->size)) : 1);
+  int64_t delta = node.delta * step_of(type);
   if (std::holds_alternative<Variable>(node.target->node)) {
     int variable = info(*node.target).variable;
     Value old = load_variable(variable);

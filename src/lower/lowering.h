@@ -104,6 +104,7 @@ class Lowering {
   Operand keep_during(Operand value, const std::function<void()>& work);
   Value lower_arithmetic(BinaryOp op, const Type& type, Operand left, Operand right);
   Operand lower_division(bool is_modulo, bool is_signed, Operand left, Operand right);
+  static int64_t step_of(const Type& type);
   Value lower_pointer_arithmetic(const Expr& expr, const Binary& node);
   // A value of two blocks that are still empty: 1 in the first, 0 in the second. Goes on after
   // them.

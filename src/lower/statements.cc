@@ -86,19 +86,20 @@ Type Lowering::compound_type(const Assign& assign, const Type& target) const {
   return int_type(8, is_signed(target) || (counts && is_signed(type_of(*assign.value))));
 }
 
-// $x op= e and @x[k] op= e.
+// $x op= e and @x[k] op= e. A pointer moves by whole elements.
 void Lowering::lower_compound(const Assign& assign) {
+  bool is_variable = std::holds_alternative<Variable>(assign.target->node);
+  const ExprInfo& target = info(*assign.target);
+  const Type& type = is_variable
+                         ? image_.checked().variables[static_cast<size_t>(target.variable)].type
+                         : image_.checked().maps[static_cast<size_t>(target.map)].value;
   Operand right = lower_scalar(*assign.value);
-  if (std::holds_alternative<Variable>(assign.target->node)) {
-    int variable = info(*assign.target).variable;
-    const Type& type = image_.checked().variables[static_cast<size_t>(variable)].type;
-    Value old = load_variable(variable);
-    if (is(type, Kind::Pointer))
-      right = reg(b().alu(ir::Alu::Mul, right, imm(std::max(1u, type->element->size))));
+  if (is(type, Kind::Pointer)) right = reg(b().alu(ir::Alu::Mul, right, imm(step_of(type))));
+  if (is_variable) {
+    Value old = load_variable(target.variable);
     Value result = lower_arithmetic(assign.op, compound_type(assign, type), old.operand, right);
-    return store_variable(variable, scalar(type, narrow(result.operand, type)));
+    return store_variable(target.variable, scalar(type, narrow(result.operand, type)));
   }
-  const Type& type = image_.checked().maps[static_cast<size_t>(info(*assign.target).map)].value;
   change_map(*assign.target, [&](Address value) {
     bool is_sum = assign.op == BinaryOp::Add || assign.op == BinaryOp::Subtract;
     if (is_sum && type->size == 8) {

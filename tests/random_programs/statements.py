@@ -7,7 +7,7 @@ from .expression import Break, Continue, Expr
 from .formats import directive
 from .maps import Map
 from .numbers import ARITHMETIC, arithmetic, cast, literal
-from .types import BOOL, INT64, INTS, UINT64, Array, Int, Text, Tuple, common, show
+from .types import BOOL, INT64, INTS, UINT64, Array, Int, Pointer, Text, Tuple, common, show
 
 
 def indented(lines):
@@ -35,7 +35,7 @@ class Statements:
             (3, self.set_map), (3, self.aggregate), (1, self.remove), (1, self.look_up), (1, self.change_map), (1, self.point),
             (1, self.call_macro), (1, self.widen), (1, self.widen_map), (1, self.offset_pointer), (1, self.step_inside), (1, self.show_bytes),
             (1, self.show_words), (1, self.show_letter), (1, self.compare_bytes), (1, self.is_near), (1, self.act), (1, self.count_unknown),
-            (1, self.call_function),
+            (1, self.call_function), (1, self.move_pointer),
         ]  # fmt: skip
         nested = [(3, self.branch), (2, self.range), (1, self.while_), (1, self.unroll), (1, self.each)]
         return self.weighted(simple + nested if depth > 0 else simple)(depth)
@@ -233,6 +233,36 @@ class Statements:
         distance = count * type.size * (1 if sign == "+" else -1)
         address = lambda s: hex(UINT64.fit(e.value(s) + distance))
         return [f"print(({type.name} *){e.text} {sign} {count});"], lambda s: s.output.append(address(s))
+
+    def move_pointer(self, depth):
+        """A pointer in a variable or in a map of any kind, moved in every way, with the value that this has."""
+        type = Pointer(self.pick(INTS))
+        name, place = self.pick([("$", ""), ("@", f"[{self.small(4).text}]"), ("@", "[tid]")] + [("@", "")] * (not self.is_end))
+        name = self.new_name(name + "q")
+        target, start = name + place, self.number(1)
+        lines, moves = [f"{target} = ({type.element.name} *){start.text};"], []
+        for _ in range(self.random.randrange(1, 5)):
+            sign, amount, kind = self.pick("+-"), self.number(1), self.pick(["compound", "prefix", "postfix", "unused"])
+            if kind == "compound":
+                lines.append(f'{target} {sign}= {amount.text}; printf("%p\\n", {target});')
+            else:
+                amount, text = literal(1), sign * 2 + target if kind == "prefix" else target + sign * 2
+                lines.append(f'{text}; printf("%p\\n", {target});' if kind == "unused" else f'printf("%p\\n", {text});')
+            moves.append((1 if sign == "+" else -1, amount, kind))
+        if place:
+            lines.append(f"delete({name}, {place[1:-1]});")
+        elif name[0] == "@":
+            self.maps_at_end.append(Map(name, (), type))
+
+        def run(s):
+            value = UINT64.fit(start.value(s))
+            for sign, amount, kind in moves:
+                after = UINT64.fit(value + sign * type.element.size * amount.value(s))
+                s.output.append(hex(value if kind == "postfix" else after))
+                value = after
+            s.maps.setdefault(name, {})[()] = value
+
+        return lines, run
 
     def show_bytes(self, depth):
         type = Array(Int(1, False), 8)

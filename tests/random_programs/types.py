@@ -49,6 +49,11 @@ class Array:
 
 
 @dataclass(frozen=True)
+class Pointer:
+    element: Int
+
+
+@dataclass(frozen=True)
 class Enum:
     name: str
     members: tuple  # of (name, number)
@@ -69,7 +74,7 @@ def common(a, b):
 
 
 def zero(type):
-    if isinstance(type, (Int, Enum)):
+    if isinstance(type, (Int, Enum, Pointer)):
         return 0
     if isinstance(type, Bool):
         return False
@@ -88,6 +93,8 @@ def show(type, value):
         return value.decode() + (CUT_MARK if len(value) == type.room else "")
     if isinstance(type, Enum):
         return next((name for name, number in type.members if number == value), str(value))
+    if isinstance(type, Pointer):
+        return hex(value)
     if isinstance(type, Array):
         return "[" + ",".join(map(str, value)) + "]"
     if isinstance(type, Tuple):
