@@ -108,6 +108,7 @@ enum class SiteKind : uint8_t {
   RingbufFull,  // a record was lost
   MapFull,      // an update was refused
   DivisionByZero,
+  IndexOutside,
   HelperFailed,  // with -k only
   KeyMissing,    // with -k only
   LoopLimit,
@@ -121,7 +122,7 @@ inline constexpr uint32_t kSiteSize = 16;
 struct Site {
   SiteKind kind = SiteKind::RingbufFull;
   Span span;
-  std::string subject;  // the helper's or map's name
+  std::string subject;  // the helper's or map's name, the array's type
 };
 
 // --- programs ---------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "builtins/probes.h"
 #include "lower/lowering.h"
 #include "sema/unify.h"
+#include "types/layout.h"
 
 namespace flowtap {
 
@@ -508,46 +509,62 @@ std::optional<Location> Lowering::index_location(const Expr& expr, const Index& 
     from.type = type_of(expr);
     return from;
   }
+  bool is_pointer = is(base, Kind::Pointer);
   Location from;
-  uint32_t limit = 0;
-  if (is(base, Kind::Pointer)) {
+  if (is_pointer) {
     from = pointed_at(*node.base);
   } else {
     std::optional<Location> location = location_of(*node.base);
     from = location ? *location : value_location(lower(*node.base));
-    limit = is(base, Kind::Array) ? base->count : base->size;
   }
-  uint32_t element =
-      std::max(1u, is(base, Kind::Array) || is(base, Kind::Pointer) ? base->element->size : 1);
-  if (is(base, Kind::Buffer)) from.address = from.address + 4;
+  uint32_t size = std::max(1u, is(base, Kind::Array) || is_pointer ? base->element->size : 1);
+  uint32_t header = is(base, Kind::Buffer) ? kBufferHeader : 0;
+  uint32_t count = is(base, Kind::Array) ? base->count : base->size - header;
+  // Of a `data[]` in memory that is not ours nobody knows how far it goes.
+  bool is_open = is_pointer || (count == 0 && from.space != AddressSpace::Bpf);
+  from.address = from.address + header;
   from.type = type_of(expr);
-  if (std::optional<int64_t> constant = info(*node.index).value) {
-    int64_t offset = *constant * element;
+  if (std::optional<int64_t> constant = info(*node.index).value; constant && (is_open || count)) {
+    int64_t offset = *constant * size;
     if (offset >= INT16_MIN / 2 && offset <= INT16_MAX / 2) {
       from.address = from.address + offset;
       return from;
     }
   }
   Operand index = lower_scalar(*node.index);
-  if (from.space == AddressSpace::Bpf && limit > 0) {
-    // The verifier must see that the access stays inside; an index outside reads element 0.
-    Reg safe = b().new_reg();
-    int32_t inside = b().new_block(), outside = b().new_block(), done = b().new_block();
-    b().branch(ir::Compare::Lt, index, imm(limit), inside, outside);
-    b().start(outside);
-    b().assign(safe, imm(0));
-    b().jump(done);
-    b().start(inside);
-    b().assign(safe, index);
-    b().jump(done);
-    b().start(done);
-    index = reg(safe);
+  if (!is_pointer && from.space == AddressSpace::Context) {  // nothing may be added to its address
+    Address own = temp(base->size);
+    read_bytes(own, base->size, {.type = base, .space = from.space, .address = from.address});
+    from.address = own;
+    from.space = AddressSpace::Bpf;
   }
-  Reg offset = b().alu(ir::Alu::Mul, index, imm(element));
-  Reg start = b().address_of(from.address);
-  from.address = ir::at(b().alu(ir::Alu::Add, reg(start), reg(offset)));
+  b().set_span(expr.span);
+  auto element = [&] {
+    Reg offset = b().alu(ir::Alu::Mul, index, imm(size));
+    return b().alu(ir::Alu::Add, reg(b().address_of(from.address)), reg(offset));
+  };
+  from.address = ir::at(is_open ? element() : element_within(from, base, {index, count}, element));
   from.base = from.type;
   return from;
+}
+
+// The address of an element if there is one, else one that gives zeros: of our own memory such as
+// has them, of other memory one that cannot be read.
+ir::Reg Lowering::element_within(const Location& place, const Type& array, const Bounded& index,
+                                 const std::function<Reg()>& element) {
+  Reg address = b().new_reg();
+  int32_t inside = b().new_block(), outside = b().new_block(), done = b().new_block();
+  b().branch(ir::Compare::Lt, index.value, imm(index.limit), inside, outside);
+  b().start(outside);
+  note_site(SiteKind::IndexOutside, type_name(array), index.value);
+  bool is_own = place.space == AddressSpace::Bpf;
+  b().assign(address, is_own ? reg(b().map_value(image_.zeros(place.type->size))) : imm(0));
+  b().jump(done);
+  b().start(inside);
+  b().assign(address, reg(element()));
+  b().jump(done);
+  b().start(done);
+  return address;
 }
 
 // The verifier allows no arithmetic on a pointer that may be null, so the two cases part here.

@@ -128,6 +128,12 @@ class Lowering {
   std::optional<Location> location_of(const Expr& expr);
   std::optional<Location> member_location(const Expr& expr, const Member& node);
   std::optional<Location> index_location(const Expr& expr, const Index& node);
+  struct Bounded {
+    Operand value;
+    uint32_t limit;
+  };
+  Reg element_within(const Location& place, const Type& array, const Bounded& index,
+                     const std::function<Reg()>& element);
   Location pointed_at(const Expr& pointer);
   Operand context_word(const Field& field);
   Operand known_pointer(Operand value, const Type& type);

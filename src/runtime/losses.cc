@@ -56,6 +56,9 @@ std::string site_message(const Site& site, SiteCount count) {
     case SiteKind::MapFull: return map_full_message(site, count);
     case SiteKind::DivisionByZero:
       return fmt::format("division by zero, {}; 1 was taken as the result", often);
+    case SiteKind::IndexOutside:
+      return fmt::format("an index was outside of '{}', {} (last: {}); 0 was taken", site.subject,
+                         often, count.last_code);
     case SiteKind::HelperFailed:
       return fmt::format("'{}' failed {}: {}", site.subject, often, reason(count.last_code));
     case SiteKind::KeyMissing:
