@@ -171,6 +171,19 @@ class Lowering {
   void store_text(Address to, uint32_t size, const std::string& text);
   Value text_value(const std::string& text);
   void lower_str(const Expr& expr, const std::vector<ExprPtr>& args, Address to, const Type& type);
+  struct Length {
+    Operand operand;
+    Type type;
+    bool is_limited = false;  // by us: what is beyond the limit is lost
+  };
+  struct ByLength {
+    int32_t none, within, beyond;  // blocks
+  };
+  void branch_by_length(const Length& length, uint32_t limit, const ByLength& places);
+  Reg bounded_length(const Length& length, uint32_t most);
+  void read_cut_string(Address to, Operand size, Operand from, AddressSpace space);
+  void copy_start(Address from, const Expr& length, Address to, const Type& type, uint32_t size);
+  AddressSpace space_behind(const Expr& address) const;
   void lower_buf(const Expr& expr, const std::vector<ExprPtr>& args, Address to, const Type& type);
   void lower_stack(const Expr& expr, Address to);
   void lower_ntop(const std::vector<ExprPtr>& args, Address to);

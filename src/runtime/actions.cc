@@ -78,10 +78,7 @@ void Actions::run(const Event& event, Bytes record) {
       in_.writer.value(event.args.at(0).type, field_bytes(event.args[0], record));
       break;
     case EventKind::Row: row(event, record); break;
-    case EventKind::PrintTable:
-      held_.write(static_cast<size_t>(event.table),
-                  static_cast<uint64_t>(int_argument(event, 0, record, 0)));
-      break;
+    case EventKind::PrintTable: print_table(event, record); break;
     case EventKind::PrintMap: print_map(event, record); break;
     case EventKind::ClearMap:
     case EventKind::ZeroMap: change_map(event); break;
@@ -177,13 +174,27 @@ void Actions::row(const Event& event, Bytes record) {
     held_.add(event, record);
 }
 
+// The checker refuses such numbers where it knows them.
+static Status check_view(int64_t top, int64_t div) {
+  if (top < 0) return Error{fmt::format("the top of print() must be 0 or more, found {}", top)};
+  if (div < 1) return Error{fmt::format("the divisor of print() must be 1 or more, found {}", div)};
+  return Done{};
+}
+
 void Actions::print_map(const Event& event, Bytes record) {
   size_t map = static_cast<size_t>(event.map);
-  MapView view{.top = static_cast<uint64_t>(int_argument(event, 0, record, 0)),
-               .div = static_cast<uint64_t>(int_argument(event, 1, record, 1)),
-               .takes = event.takes};
+  int64_t top = int_argument(event, 0, record, 0), div = int_argument(event, 1, record, 1);
+  if (Status right = check_view(top, div); !right) return failed(event, right.error());
+  MapView view{
+      .top = static_cast<uint64_t>(top), .div = static_cast<uint64_t>(div), .takes = event.takes};
   Status written = write_map({in_.image, in_.maps}, map, view, in_.writer);
   if (!written) failed(event, written.error());
+}
+
+void Actions::print_table(const Event& event, Bytes record) {
+  int64_t top = int_argument(event, 0, record, 0);
+  if (Status right = check_view(top, 1); !right) return failed(event, right.error());
+  held_.write(static_cast<size_t>(event.table), static_cast<uint64_t>(top));
 }
 
 void Actions::change_map(const Event& event) {

@@ -67,6 +67,7 @@ class Actions {
   void system(const Event& event, Bytes record);
   void row(const Event& event, Bytes record);
   void print_map(const Event& event, Bytes record);
+  void print_table(const Event& event, Bytes record);
   void change_map(const Event& event);
   void exit(const Event& event, Bytes record);
   void unwatch(const Event& event, Bytes record);

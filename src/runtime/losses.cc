@@ -64,7 +64,7 @@ std::string site_message(const Site& site, SiteCount count) {
     case SiteKind::KeyMissing:
       return fmt::format("map '{}' did not have the key, {}; 0 was taken", site.subject, often);
     case SiteKind::LoopLimit: return fmt::format("a loop was stopped at its limit, {}", often);
-    case SiteKind::StringCut: return fmt::format("a string was cut, {}", often);
+    case SiteKind::StringCut: return fmt::format("a {} was cut, {}", site.subject, often);
     case SiteKind::StackLost:
       return fmt::format("a stack could not be taken, {}: {}", often, reason(count.last_code));
     case SiteKind::TablesMissing:

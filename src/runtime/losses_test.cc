@@ -46,7 +46,7 @@ TEST(SiteMessage, every_kind_has_one) {
        {2, 0},
        "map '@x' did not have the key, 2 times; 0 was taken"},
       {{.kind = SiteKind::LoopLimit}, {1, 0}, "a loop was stopped at its limit, once"},
-      {{.kind = SiteKind::StringCut}, {4, 0}, "a string was cut, 4 times"},
+      {{.kind = SiteKind::StringCut, .subject = "string"}, {4, 0}, "a string was cut, 4 times"},
       {{.kind = SiteKind::TablesMissing},
        {.count = 3},
        "a stack was taken by frame pointers, 3 times: the unwind tables of the process were not "

@@ -22,22 +22,25 @@ struct Setting {
   std::variant<BoolField, NumberField, TextField, UnstableField, MissingProbes Config::*,
                StackMode Config::*, UserSymbolCache Config::*>
       field;
+  uint64_t least = 0, most = INT64_MAX;  // of a number
 };
+
+constexpr uint64_t kMostPages = (uint64_t{1} << 31) / 4096;  // the kernel's limit for a ring buffer
 
 const Setting kSettings[] = {
     {"cache_user_symbols", &Config::cache_user_symbols},
     {"cpp_demangle", &Config::cpp_demangle},
     {"lazy_symbolication", &Config::lazy_symbolication},
     {"license", &Config::license},
-    {"log_size", &Config::log_size},
+    {"log_size", &Config::log_size, 0, UINT32_MAX >> 2},
     {"max_bpf_progs", &Config::max_bpf_progs},
-    {"max_cat_bytes", &Config::max_cat_bytes},
-    {"max_map_keys", &Config::max_map_keys},
+    {"max_cat_bytes", &Config::max_cat_bytes, 0, 1 << 30},
+    {"max_map_keys", &Config::max_map_keys, 1, UINT32_MAX},
     {"max_probes", &Config::max_probes},
-    {"max_strlen", &Config::max_strlen},
+    {"max_strlen", &Config::max_strlen, 1, 1'000'000},
     {"missing_probes", &Config::missing_probes},
     {"on_stack_limit", &Config::on_stack_limit},
-    {"perf_rb_pages", &Config::perf_rb_pages},
+    {"perf_rb_pages", &Config::perf_rb_pages, 0, kMostPages},
     {"print_maps_on_exit", &Config::print_maps_on_exit},
     {"show_debug_info", &Config::show_debug_info},
     {"use_blazesym", &Config::use_blazesym},
@@ -78,6 +81,7 @@ std::optional<bool> parse_bool(std::string_view text) {
 struct Assigner {
   Config& config;
   const std::string& text;
+  const Setting& setting;
 
   std::string operator()(BoolField field) const {
     std::optional<bool> value = parse_bool(text);
@@ -88,6 +92,9 @@ struct Assigner {
   std::string operator()(NumberField field) const {
     std::optional<int64_t> value = parse_number(text);
     if (!value || *value < 0) return "a number";
+    uint64_t number = static_cast<uint64_t>(*value);
+    if (number < setting.least || number > setting.most)
+      return fmt::format("a number from {} to {}", setting.least, setting.most);
     config.*field = static_cast<uint64_t>(*value);
     return {};
   }
@@ -188,7 +195,7 @@ void apply(Config& config, const ConfigEntry& entry, Diagnostics& diagnostics) {
       error.with_hint(fmt::format("did you mean '{}'?", *near));
     return;
   }
-  std::string expected = std::visit(Assigner{config, value}, setting->field);
+  std::string expected = std::visit(Assigner{config, value, *setting}, setting->field);
   if (!expected.empty())
     diagnostics.error(entry.span,
                       fmt::format("'{}' takes {}, found '{}'", key, expected, entry.value));
@@ -254,15 +261,12 @@ Config read_config(const Ast& ast, const Environment& environment, Diagnostics& 
       std::string name = prefix + to_upper(setting.key);
       std::optional<std::string> value = environment(name);
       if (!value) continue;
-      std::string expected = std::visit(Assigner{config, *value}, setting.field);
+      std::string expected = std::visit(Assigner{config, *value, setting}, setting.field);
       if (!expected.empty())
         diagnostics.error(kNowhere, fmt::format("environment variable {} takes {}, found '{}'",
                                                 name, expected, *value));
     }
   }
-  if (config.max_strlen < 1 || config.max_strlen > 1'000'000)
-    diagnostics.error(
-        kNowhere, fmt::format("'max_strlen' must be 1 to 1000000, found {}", config.max_strlen));
   return config;
 }
 

@@ -139,6 +139,9 @@ class Inferrer {
   bool expect_integer(const Expr& arg, std::string_view function);
   bool expect_address(const Expr& arg, std::string_view function);
   bool expect_string(const Expr& arg, std::string_view function);
+  bool expect_within(const Expr& arg, const std::string& what, int64_t low, int64_t high);
+  void check_family(const Expr& family, uint32_t bytes);
+  std::optional<uint64_t> expect_length(const Expr& arg, std::string_view function, uint64_t most);
   std::optional<std::string> expect_literal_text(const Expr& arg, std::string_view function);
   std::optional<int64_t> expect_literal_number(const Expr& arg, std::string_view function);
   const Expr* expect_map(const Expr& arg, std::string_view function);

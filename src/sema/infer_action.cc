@@ -28,6 +28,7 @@ static Type make_aggregation(TypeData data) {
 }
 
 static constexpr uint32_t kMostBuckets = 1000;
+static constexpr int64_t kMostSignal = 64;
 
 Type Inferrer::aggregation_type(const Expr& expr, const Builtin& builtin,
                                 const std::vector<ExprPtr>& args) {
@@ -50,10 +51,7 @@ Type Inferrer::aggregation_type(const Expr& expr, const Builtin& builtin,
   if (builtin.id == Fn::Hist) {
     data.kind = Kind::Hist;
     int64_t bits = args.size() > 1 ? expect_literal_number(*args[1], "hist").value_or(0) : 0;
-    if (bits < 0 || bits > 5) {
-      error(args[1]->span, fmt::format("the bits of hist() must be 0 to 5, found {}", bits));
-      bits = 0;
-    }
+    if (args.size() > 1 && !expect_within(*args[1], "the bits of hist()", 0, 5)) bits = 0;
     data.bits = static_cast<uint32_t>(bits);
     data.size = 8 * hist_buckets(data);
     return make_aggregation(std::move(data));
@@ -67,17 +65,19 @@ Type Inferrer::aggregation_type(const Expr& expr, const Builtin& builtin,
   }
   if (builtin.id == Fn::Lhist) {
     int64_t min = numbers[0], max = numbers[1], step = numbers[2];
+    uint64_t range = static_cast<uint64_t>(max) - static_cast<uint64_t>(min);
+    uint64_t buckets = step < 1 ? 0 : range / static_cast<uint64_t>(step);
     std::string wrong;
     if (step < 1)
       wrong = fmt::format("the step of lhist() must be 1 or more, found {}", step);
     else if (min >= max)
       wrong = fmt::format("the minimum of lhist() must be below its maximum, found {} and {}", min,
                           max);
-    else if (step > max - min)
-      wrong = fmt::format("the step {} of lhist() is larger than its range {}", step, max - min);
-    else if ((max - min) / step > kMostBuckets)
-      wrong = fmt::format("lhist() has at most {} buckets, this one needs {}", kMostBuckets,
-                          (max - min) / step);
+    else if (buckets == 0)
+      wrong = fmt::format("the step {} of lhist() is larger than its range {}", step, range);
+    else if (buckets > kMostBuckets)
+      wrong =
+          fmt::format("lhist() has at most {} buckets, this one needs {}", kMostBuckets, buckets);
     if (!wrong.empty()) {
       error(expr.span, wrong);
       return unknown_type();
@@ -91,10 +91,8 @@ Type Inferrer::aggregation_type(const Expr& expr, const Builtin& builtin,
   data.is_signed = is_signed;
   data.min = numbers[0];
   data.max = numbers[1];
-  if (data.min < 1) error(args[1]->span, "the interval of tseries() must be positive");
-  if (data.max < 1 || data.max > kMostBuckets)
-    error(args[2]->span,
-          fmt::format("tseries() has 1 to {} intervals, found {}", kMostBuckets, data.max));
+  expect_within(*args[1], "the interval of tseries()", 1, INT64_MAX);
+  expect_within(*args[2], "the number of intervals of tseries()", 1, kMostBuckets);
   if (args.size() > 3) {
     std::optional<std::string> how = expect_literal_text(*args[3], "tseries");
     if (how == "avg")
@@ -255,7 +253,12 @@ void Inferrer::check_print(const Expr& expr, const std::vector<ExprPtr>& args) {
     if (args.size() > 1) error(expr.span, "print() takes 'top' and 'div' for whole maps only");
     return;
   }
-  for (size_t i = 1; i < args.size(); i++) expect_integer(*args[i], "print");
+  for (size_t i = 1; i < args.size(); i++) {
+    bool is_div = i == 2;
+    if (expect_integer(*args[i], "print"))
+      expect_within(*args[i], is_div ? "the divisor of print()" : "the top of print()", is_div,
+                    INT64_MAX);
+  }
   if (loop_depth_ > 0)
     warning(expr.span, "the map is printed later, when the loop may have changed it already")
         .with_hint(fmt::format("print single values at once: print({}[key])", map.name));
@@ -271,7 +274,8 @@ Type Inferrer::action_type(const Expr& expr, const Builtin& builtin,
     case Fn::System: check_format(expr, builtin, args); break;
     case Fn::Print: check_print(expr, args); break;
     case Fn::Exit:
-      if (!args.empty()) expect_integer(*args[0], "exit");
+      if (!args.empty() && expect_integer(*args[0], "exit"))
+        expect_within(*args[0], "the code of exit()", INT8_MIN, UINT8_MAX);
       break;
     case Fn::Time:
       if (!args.empty()) expect_literal_text(*args[0], "time");
@@ -293,10 +297,12 @@ Type Inferrer::action_type(const Expr& expr, const Builtin& builtin,
         error(expr.span,
               fmt::format("{}() is not possible in {} probes: there is no process to send it to",
                           builtin.name, row.name));
-      if (!info(*args[0]).text)
-        expect_integer(*args[0], builtin.name);
-      else if (!signal_number(*info(*args[0]).text))
+      if (!info(*args[0]).text) {
+        if (expect_integer(*args[0], builtin.name))
+          expect_within(*args[0], "the number of a signal", 1, kMostSignal);
+      } else if (!signal_number(*info(*args[0]).text)) {
         error(args[0]->span, fmt::format("there is no signal '{}'", *info(*args[0]).text));
+      }
       break;
     }
     case Fn::Override: check_override(expr, args); break;
@@ -319,6 +325,7 @@ Type Inferrer::getopt_type(const Expr& expr, const std::vector<ExprPtr>& args, E
   if (is(type, Kind::Int)) type = int_type(8, true);
   auto known = std::find_if(program_.options.begin(), program_.options.end(),
                             [&](const ScriptOption& o) { return o.name == *name; });
+  if (args.size() > 2) expect_literal_text(*args[2], "getopt");
   if (known == program_.options.end())
     program_.options.push_back(
         {*name, args.size() > 2 ? info(*args[2]).text.value_or("") : "", type});

@@ -51,6 +51,10 @@ static bool takes_words(Fn id) {
          id == Fn::Ustack || id == Fn::DwUstack;
 }
 
+static constexpr int64_t kMostFrames = 1024;
+// Bytes that memcmp() compares, eight at a time in code of their own.
+static constexpr int64_t kMostCompared = 16384;
+
 // Room for the longest error text, signal or system call name.
 static constexpr uint32_t kNameSize = 64;
 
@@ -301,8 +305,12 @@ Type Inferrer::stack_call_type(const Expr& expr, const Builtin& builtin,
   Kind kind = builtin.id == Fn::Kstack ? Kind::KStack : Kind::UStack;
   StackMode mode = program_.config.stack_mode;
   int64_t limit = 127;
+  bool has_mode = false, has_limit = false;
   for (const ExprPtr& arg : args) {
-    if (is_word(*arg)) {
+    bool is_mode = is_word(*arg);
+    if (std::exchange(is_mode ? has_mode : has_limit, true))
+      error(arg->span, fmt::format("{}() takes one {}", builtin.name, is_mode ? "mode" : "limit"));
+    if (is_mode) {
       std::optional<StackMode> given = parse_stack_mode(word_of(*arg));
       if (given)
         mode = *given;
@@ -310,7 +318,8 @@ Type Inferrer::stack_call_type(const Expr& expr, const Builtin& builtin,
         error(arg->span, fmt::format("'{}' is not a stack mode", word_of(*arg)))
             .with_hint("the modes are bpftrace, perf, raw, build_id and folded");
     } else if (std::optional<int64_t> number = info(*arg).value) {
-      limit = *number;
+      if (expect_within(*arg, fmt::format("the limit of {}()", builtin.name), 0, kMostFrames))
+        limit = *number;
     } else {
       error(arg->span,
             fmt::format("the limit of {}() must be known at compile time", builtin.name));
@@ -323,10 +332,6 @@ Type Inferrer::stack_call_type(const Expr& expr, const Builtin& builtin,
   if (mode == StackMode::BuildId && builtin.id == Fn::DwUstack) {
     error(expr.span, "dw_ustack() does not know build ids").with_hint("ustack(build_id) does");
     mode = StackMode::Bpftrace;
-  }
-  if (limit < 0 || limit > 1024) {
-    error(expr.span, fmt::format("a stack has at most 1024 frames, found {}", limit));
-    limit = 127;
   }
   uint32_t frames = static_cast<uint32_t>(limit);
   uint32_t frame_size = mode == StackMode::BuildId ? kBuildIdFrameSize : 8;
@@ -369,14 +374,36 @@ std::optional<int64_t> Inferrer::expect_literal_number(const Expr& arg, std::str
   return std::nullopt;
 }
 
+// A number that is known now and no possible one is a mistake; false then.
+bool Inferrer::expect_within(const Expr& arg, const std::string& what, int64_t low, int64_t high) {
+  std::optional<int64_t> number = info(arg).value;
+  bool is_huge = number && *number < 0 && info(arg).is_literal;  // above INT64_MAX
+  if (!number || (!is_huge && *number >= low && *number <= high)) return true;
+  std::string range =
+      high == INT64_MAX ? fmt::format("{} or more", low) : fmt::format("{} to {}", low, high);
+  std::string found =
+      is_huge ? std::to_string(static_cast<uint64_t>(*number)) : std::to_string(*number);
+  error(arg.span, fmt::format("{} must be {}, found {}", what, range, found));
+  return false;
+}
+
+// The length of str() and buf(), as far as it is known: nothing after a mistake, `most` for one
+// that the script works out.
+std::optional<uint64_t> Inferrer::expect_length(const Expr& arg, std::string_view function,
+                                                uint64_t most) {
+  if (!expect_integer(arg, function)) return std::nullopt;
+  std::optional<int64_t> length = info(arg).value;
+  if (!length) return most;
+  if (!info(arg).is_literal &&
+      !expect_within(arg, fmt::format("the length of {}()", function), 0, INT64_MAX))
+    return std::nullopt;
+  return std::min(most, static_cast<uint64_t>(*length));
+}
+
 Type Inferrer::string_call_type(const Expr& expr, const std::vector<ExprPtr>& args) {
   Type from = readable(info(*args[0]).type);
   uint64_t most = program_.config.max_strlen;
-  if (args.size() > 1) {
-    if (!expect_integer(*args[1], "str")) return string_type(static_cast<uint32_t>(most));
-    std::optional<int64_t> length = info(*args[1]).value;
-    if (length && *length >= 0) most = std::min<uint64_t>(most, static_cast<uint64_t>(*length) + 1);
-  }
+  if (args.size() > 1) most = std::min(most, expect_length(*args[1], "str", most).value_or(0) + 1);
   if (is(from, Kind::String))
     return string_type(std::min<uint32_t>(static_cast<uint32_t>(most), from->size));
   if (is(from, Kind::Array) && from->element->size == 1)
@@ -390,18 +417,23 @@ Type Inferrer::string_call_type(const Expr& expr, const std::vector<ExprPtr>& ar
 Type Inferrer::buffer_call_type(const Expr& expr, const std::vector<ExprPtr>& args) {
   Type from = readable(info(*args[0]).type);
   uint64_t most = program_.config.max_strlen;
-  bool has_own_size = is(from, Kind::Array) || is(from, Kind::String);
   if (is(from, Kind::None) || is_aggregation(from)) {
     error(args[0]->span, fmt::format("buf() takes an address, found '{}'", type_name(from)));
     return unknown_type();
   }
+  bool is_known = !is(from, Kind::Unknown), has_own_size = is_known && !is_scalar(from);
+  if (has_own_size)
+    most = std::min<uint64_t>(most, from->size - (is(from, Kind::Buffer) ? kBufferHeader : 0));
   if (args.size() > 1) {
-    if (!expect_integer(*args[1], "buf")) return unknown_type();
-    if (std::optional<int64_t> length = info(*args[1]).value; length && *length >= 0)
-      most = std::min<uint64_t>(most, static_cast<uint64_t>(*length));
-  } else if (has_own_size) {
-    most = std::min<uint64_t>(most, from->size);
-  } else if (!is(from, Kind::Unknown)) {
+    std::optional<uint64_t> length = expect_length(*args[1], "buf", most);
+    if (!length) return unknown_type();
+    std::optional<int64_t> wanted = info(*args[1]).value;
+    if (!has_own_size && wanted && static_cast<uint64_t>(*wanted) > most)
+      warning(args[1]->span, fmt::format("buf() takes at most max_strlen = {} bytes", most))
+          .with_hint(fmt::format("raise it in the config block: config = {{ max_strlen = {} }}",
+                                 static_cast<uint64_t>(*wanted)));
+    most = *length;
+  } else if (is_known && !has_own_size) {
     error(expr.span, "buf() of an address needs a length")
         .with_hint("use it as: buf(pointer, length)");
   }
@@ -462,7 +494,9 @@ bool Inferrer::infer_folded_call(const Expr& expr, const Builtin& builtin,
     case Fn::Strcap:
       if (is(info(*args[0]).type, Kind::String))
         set_constant(result, info(*args[0]).type->size - 1, true);
-      return result.value.has_value();
+      else
+        expect_string(*args[0], "strcap"), info(expr).type = int_type(8, false);
+      return true;
     case Fn::Kaddr: {
       std::optional<std::string> symbol = expect_literal_text(*args[0], "kaddr");
       std::optional<uint64_t> address = symbol ? target_.kernel_symbol(*symbol) : std::nullopt;
@@ -490,8 +524,9 @@ bool Inferrer::infer_folded_call(const Expr& expr, const Builtin& builtin,
     }
     case Fn::StaticAssert: {
       std::optional<int64_t> condition = expect_literal_number(*args[0], "static_assert");
-      if (condition && !*condition)
-        error(expr.span, fmt::format("static_assert failed: {}", info(*args[1]).text.value_or("")));
+      std::optional<std::string> text = expect_literal_text(*args[1], "static_assert");
+      if (condition && !*condition && text)
+        error(expr.span, fmt::format("static_assert failed: {}", *text));
       info(expr).type = none_type();
       return true;
     }
@@ -501,6 +536,17 @@ bool Inferrer::infer_folded_call(const Expr& expr, const Builtin& builtin,
       return true;
     default: return false;
   }
+}
+
+// ntop(family, address): the family decides how many bytes are shown.
+void Inferrer::check_family(const Expr& family, uint32_t bytes) {
+  std::optional<int64_t> number = info(family).value;
+  if (!expect_integer(family, "ntop") || !number) return;
+  if (*number != AF_INET && *number != AF_INET6)
+    error(family.span,
+          fmt::format("the family of ntop() is AF_INET or AF_INET6, found {}", *number));
+  else if (*number == AF_INET6 && bytes == 4)
+    error(family.span, "an address of the family AF_INET6 has 16 bytes, found 4");
 }
 
 // Functions on strings, memory and addresses.
@@ -529,10 +575,9 @@ Type Inferrer::memory_function_type(const Expr& expr, const Builtin& builtin,
         expect_string(*args[0], "strncmp"), expect_string(*args[1], "strncmp");
       else
         expect_bytes(*args[0], "memcmp"), expect_bytes(*args[1], "memcmp");
-      std::optional<int64_t> n = expect_literal_number(*args[2], builtin.name);
-      if (n && *n < 0)
-        error(args[2]->span,
-              fmt::format("{}() takes a length of 0 or more, found {}", builtin.name, *n));
+      if (expect_literal_number(*args[2], builtin.name))
+        expect_within(*args[2], fmt::format("the length of {}()", builtin.name), 0,
+                      builtin.id == Fn::Memcmp ? kMostCompared : INT64_MAX);
       return int_type(8, true);
     }
     case Fn::Strerror:
@@ -553,7 +598,8 @@ Type Inferrer::memory_function_type(const Expr& expr, const Builtin& builtin,
       if (!fits && !is_pointer_to_bytes && !is(type, Kind::Unknown))
         error(address.span, fmt::format("ntop() takes an IPv4 integer or 4 or 16 bytes, found '{}'",
                                         type_name(type)));
-      if (args.size() == 2) expect_integer(*args[0], "ntop");
+      uint32_t size = is_pointer_to_bytes ? type->element->size : type->size;
+      if (args.size() == 2) check_family(*args[0], is_integer(type) ? 4 : size);
       return simple_type(Kind::Inet, kInetSize);
     }
     case Fn::InPrefix: {
@@ -578,7 +624,7 @@ Type Inferrer::memory_function_type(const Expr& expr, const Builtin& builtin,
     case Fn::Macaddr: {
       bool fits = (is(first, Kind::Array) || is(first, Kind::String)) ? first->size == 6
                                                                       : is(first, Kind::Pointer);
-      if (!fits && !is(first, Kind::Unknown))
+      if ((!fits || info(*args[0]).text) && !is(first, Kind::Unknown))
         error(args[0]->span, fmt::format("macaddr() takes 6 bytes, found '{}'", type_name(first)));
       return simple_type(Kind::Mac, 6);
     }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 
 #include "builtins/probes.h"
 #include "sema/infer.h"
@@ -154,9 +155,11 @@ static bool is_known_to_kernel(const CheckedProgram& program, const Expr& expr) 
 
 Type Inferrer::path_type(const Expr& expr, const std::vector<ExprPtr>& args) {
   uint64_t size = program_.config.max_strlen;
-  if (args.size() > 1)
-    size = static_cast<uint64_t>(
-        std::clamp<int64_t>(expect_literal_number(*args[1], "path").value_or(1), 1, 4096));
+  if (args.size() > 1) {
+    std::optional<int64_t> given = expect_literal_number(*args[1], "path");
+    bool is_right = given && expect_within(*args[1], "the size of path()", 1, PATH_MAX);
+    size = is_right ? static_cast<uint64_t>(*given) : 1;
+  }
   Type result = string_type(static_cast<uint32_t>(size));
   const Type& type = info(*args[0]).type;
   if (is(type, Kind::Unknown)) return result;
@@ -226,8 +229,10 @@ Type Inferrer::skboutput_type(const std::vector<ExprPtr>& args) {
   if (!points_to(skb, "struct sk_buff") && !is(skb, Kind::Unknown))
     error(args[1]->span,
           fmt::format("skboutput() takes a 'struct sk_buff *', found '{}'", type_name(skb)));
-  expect_integer(*args[2], "skboutput");
-  expect_integer(*args[3], "skboutput");
+  if (expect_integer(*args[2], "skboutput"))
+    expect_within(*args[2], "the length of skboutput()", 1, INT64_MAX);
+  if (expect_integer(*args[3], "skboutput"))
+    expect_within(*args[3], "the offset of skboutput()", 0, INT64_MAX);
   return int_type(8, true);
 }
 
@@ -245,9 +250,7 @@ void Inferrer::check_write_user(const Expr& expr, const std::vector<ExprPtr>& ar
   expect_address(*args[0], "write_user");
   std::optional<int64_t> length = expect_literal_number(*args[2], "write_user");
   expect_bytes(*args[1], "write_user");
-  if (length && (*length < 1 || *length > 1024))
-    error(args[2]->span,
-          fmt::format("write_user() takes a length of 1 to 1024, found {}", *length));
+  if (length) expect_within(*args[2], "the length of write_user()", 1, 1024);
   if (!target_.has(Feature::WriteUser))
     error(expr.span,
           "this kernel does not let programs write to user memory: it is locked down, or "

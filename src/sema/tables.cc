@@ -127,7 +127,8 @@ void Inferrer::check_print_table(const Expr& expr, const TableDecl& table,
                                "COLUMN'",
                                table.name));
   if (args.size() > 2) error(expr.span, "print() of a table takes the number of rows only");
-  if (args.size() == 2) expect_integer(*args[1], "print");
+  if (args.size() == 2 && expect_integer(*args[1], "print"))
+    expect_within(*args[1], "the number of rows of print()", 0, INT64_MAX);
 }
 
 void Inferrer::infer_emit(const Stmt& stmt, const Emit& emit) {
