@@ -5,10 +5,12 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 
 import features
+import layouts
 import typed_reads
 from processes import Running
 
@@ -400,6 +402,11 @@ def types_are_the_same_with_an_index_from_the_start(flowtap):
         if answers[0] != answers[1] or answers[0][0] != 0 or "call " not in answers[0][2]:
             return f"{command}: {answers}"
     return ""
+
+
+def structs_are_laid_out_as_gcc_does_it(flowtap):
+    with tempfile.TemporaryDirectory() as folder:
+        return layouts.problems_of(flowtap, folder, seed=16, count=600 // features.SLOWER)
 
 
 def typed_reads_give_what_helpers_give(flowtap):

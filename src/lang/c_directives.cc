@@ -50,7 +50,13 @@ void Directives::line(const CDefinition& definition, const ConstantLookup& looku
   if (std::find(std::begin(kConditionals), std::end(kConditionals), word) !=
       std::end(kConditionals))
     return conditional(word, definition.span, rest, lookup);
-  if (!is_active() || word == "pragma") return;
+  if (!is_active()) return;
+  if (word == "pragma") {
+    if (!rest.empty() && rest[0].text == "pack")
+      diagnostics_.error(rest[0].span, "'#pragma pack' is not possible here")
+          .with_hint("give each struct the attribute: struct x { ... } __attribute__((packed));");
+    return;
+  }
   if (word == "define") return define(definition, tokens);
   if (word == "undef") return undefine(rest);
   if (word == "include") {

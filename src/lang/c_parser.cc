@@ -32,19 +32,37 @@ constexpr int kMostNesting = 50;
 // In one constant; defines that refer to each other would never end.
 constexpr int kMostLookups = 200;
 
-constexpr std::array<std::string_view, 7> kCIntegerWords = {
-    "char", "short", "int", "long", "signed", "unsigned", "__signed__"};
+constexpr std::array<std::string_view, 10> kCNumberWords = {
+    "char",     "short",      "int",   "long",   "signed",
+    "unsigned", "__signed__", "float", "double", "__int128"};
 constexpr std::array<std::string_view, 6> kQualifiers = {"const",      "volatile",     "restrict",
                                                          "__restrict", "__volatile__", "__const"};
 
+// Attributes that would change a layout in ways that are not known here.
+constexpr std::array<std::string_view, 4> kUnknownLayouts = {"mode", "vector_size", "ms_struct",
+                                                             "scalar_storage_order"};
+// What `aligned` without a number means: enough for every type.
+constexpr uint64_t kMostNatural = 16;
+
 // "long unsigned int" and its like in one order: [unsigned] char|short|int|long|long long.
-std::string integer_name(const std::vector<std::string>& words) {
+std::string number_name(const std::vector<std::string>& words) {
   auto count = [&](std::string_view word) { return std::count(words.begin(), words.end(), word); };
+  if (count("double")) return count("long") ? "long double" : "double";
+  if (count("float")) return "float";
   std::string name = "int";
+  if (count("__int128")) name = "__int128";
   if (count("char")) name = "char";
   if (count("short")) name = "short";
   if (count("long")) name = count("long") > 1 ? "long long" : "long";
   return count("unsigned") ? "unsigned " + name : name;
+}
+
+std::string integer_type_name(const EnumInteger& integer) {
+  const char* name = integer.bytes == 1   ? "char"
+                     : integer.bytes == 2 ? "short"
+                     : integer.bytes == 4 ? "int"
+                                          : "long";
+  return fmt::format("{}{}", integer.is_signed ? "" : "unsigned ", name);
 }
 
 class CParser {
@@ -55,10 +73,19 @@ class CParser {
   CDeclarations parse(std::span<const CDefinition> definitions);
 
  private:
-  // What the words of a field mean before the names that are declared.
   struct Attributes {
     bool is_packed = false;
-    uint64_t alignment = 0;
+    uint64_t alignment = 0;  // the widest, which counts for members
+    uint64_t last = 0;       // the last, which counts for structs
+
+    void add(const Attributes& more) {
+      is_packed |= more.is_packed;
+      align(more.alignment);
+    }
+    void align(uint64_t bytes) {
+      alignment = std::max(alignment, bytes);
+      if (bytes) last = bytes;
+    }
   };
 
   const Token& token() const { return tokens_[std::min(at_, tokens_.size() - 1)]; }
@@ -76,14 +103,15 @@ class CParser {
   std::string struct_or_union();
   void fields(CStruct& out);
   void field(CStruct& out);
-  void declarator(CStruct& out, CType type);
+  void declarator(CStruct& out, CType type, Attributes found);
   void function_pointer(CField& out);
   void suffixes(CField& out);
-  std::string specifiers();
+  std::string specifiers(Attributes& found);
   std::string enumeration();
   void enum_values(CEnum& out);
   Attributes attributes();
-  uint64_t alignment_of(const Token& token);
+  void attribute(Attributes& found);
+  uint64_t alignment();
   int64_t constant(std::initializer_list<std::string_view> ends, std::string_view what);
   std::optional<int64_t> lookup(const std::string& name);
   std::string tag_or_unnamed();
@@ -186,7 +214,7 @@ std::string CParser::struct_or_union() {
   depth_--;
   Attributes after = attributes();
   out.is_packed = before.is_packed || after.is_packed;
-  out.alignment = std::max(before.alignment, after.alignment);
+  out.alignment = after.last ? after.last : before.last;
   if (!failed_) out_.structs.push_back(std::move(out));
   return type_name;
 }
@@ -202,23 +230,30 @@ void CParser::fields(CStruct& out) {
 void CParser::field(CStruct& out) {
   Span span = token().span;
   CType type;
-  type.name = specifiers();
+  Attributes common;
+  type.name = specifiers(common);
   bool is_unnamed_aggregate = type.name.find('(') != std::string::npos;
   if (at(";") && is_unnamed_aggregate && !type.name.starts_with("enum")) {
-    out.fields.push_back({.span = span, .name = {}, .type = std::move(type)});
+    out.fields.push_back({.span = span,
+                          .name = {},
+                          .type = std::move(type),
+                          .is_packed = common.is_packed,
+                          .alignment = common.alignment});
   } else if (!at(";")) {
-    do declarator(out, type);
+    do declarator(out, type, common);
     while (accept(","));
   }
   expect(";", "after this field");
 }
 
-//   declarator = { "*" | qualifier } ( name | function_pointer | ) suffixes
-void CParser::declarator(CStruct& out, CType type) {
+//   declarator = { "*" | qualifier | attribute } ( name | function_pointer | ) suffixes { attribute
+//   }
+void CParser::declarator(CStruct& out, CType type, Attributes found) {
   CField field;
   field.span = token().span;
   field.type = std::move(type);
   while (!at_end()) {
+    found.add(attributes());
     if (accept("*")) {
       field.type.pointers++;
     } else if (contains(kQualifiers, token().text)) {
@@ -236,6 +271,9 @@ void CParser::declarator(CStruct& out, CType type) {
     return fail_expected("the name of a field");
   }
   suffixes(field);
+  found.add(attributes());
+  field.is_packed = found.is_packed;
+  field.alignment = found.alignment;
   out.fields.push_back(std::move(field));
 }
 
@@ -259,7 +297,7 @@ void CParser::function_pointer(CField& out) {
   }
 }
 
-//   suffixes = { "[" [constant] "]" } [ ":" constant ] { attribute }
+//   suffixes = { "[" [constant] "]" } [ ":" constant ]
 void CParser::suffixes(CField& out) {
   while (accept("[")) {
     int64_t length = at("]") ? 0 : constant({"]"}, "the length of an array");
@@ -268,25 +306,24 @@ void CParser::suffixes(CField& out) {
     out.type.dimensions.push_back(static_cast<uint64_t>(length));
   }
   if (accept(":")) {
-    out.bits = constant({",", ";"}, "the width of a bit field");
+    out.bits = constant({",", ";", "__attribute__"}, "the width of a bit field");
     if (out.bits < 0 || out.bits > 64) fail(out.span, "a bit field has 0 to 64 bits");
     if (out.bits == 0 && !out.name.empty()) fail(out.span, "a bit field of 0 bits has no name");
   }
-  attributes();
 }
 
-//   specifiers = { qualifier } ( struct | enum | integer_word { integer_word } | name )
-//   Qualifiers may stand between and behind the words as well.
-std::string CParser::specifiers() {
-  std::vector<std::string> integer;
+//   specifiers = { qualifier } ( struct | enum | number_word { number_word } | name )
+//   Qualifiers and attributes, which hold for all names declared, may stand anywhere between.
+std::string CParser::specifiers(Attributes& found) {
+  std::vector<std::string> number;
   std::string name;
   while (!at_end()) {
-    attributes();
+    found.add(attributes());
     if (contains(kQualifiers, token().text)) {
       at_++;
-    } else if (contains(kCIntegerWords, token().text)) {
-      integer.emplace_back(tokens_[at_++].text);
-    } else if (!name.empty() || !integer.empty()) {
+    } else if (contains(kCNumberWords, token().text)) {
+      number.emplace_back(tokens_[at_++].text);
+    } else if (!name.empty() || !number.empty()) {
       break;
     } else if (at("struct") || at("union")) {
       name = struct_or_union();
@@ -299,7 +336,7 @@ std::string CParser::specifiers() {
     }
   }
   if (name == "_Bool") return "bool";
-  return integer.empty() ? name : integer_name(integer);
+  return number.empty() ? name : number_name(number);
 }
 
 // Returns the name of the type: "enum a", or an integer for an enum without a name.
@@ -307,16 +344,18 @@ std::string CParser::enumeration() {
   CEnum out;
   out.span = token().span;
   at_++;
-  attributes();
+  Attributes found = attributes();
   if (at_name()) out.name = tokens_[at_++].text;
-  std::string type_name = out.name.empty() ? "unsigned int" : "enum " + out.name;
   if (!accept("{")) {
     if (out.name.empty()) fail_expected("a name or '{' after 'enum'");
-    return type_name;
+    return "enum " + out.name;
   }
   enum_values(out);
   expect("}", "to close the enum");
-  attributes();
+  found.add(attributes());
+  out.is_packed = found.is_packed;
+  std::string type_name =
+      out.name.empty() ? integer_type_name(integer_of(out)) : "enum " + out.name;
   if (!failed_) out_.enums.push_back(std::move(out));
   return type_name;
 }
@@ -335,37 +374,58 @@ void CParser::enum_values(CEnum& out) {
   }
 }
 
-//   attribute = "__attribute__" "(" "(" ... ")" ")" | "__packed"
+//   attributes = { "__packed" | "_Alignas" "(" constant ")" | "__attribute__" "(" list ")" }
+//   list       = "(" [ attribute { "," attribute } ] ")"
 CParser::Attributes CParser::attributes() {
   Attributes found;
-  while (true) {
+  while (!at_end()) {
     if (accept("__packed")) {
       found.is_packed = true;
-      continue;
-    }
-    if (!accept("__attribute__")) return found;
-    if (!at("(")) {
-      fail_expected("'((' after '__attribute__'");
-      return found;
-    }
-    size_t begin = at_;
-    skip_parentheses();
-    for (size_t i = begin; i < std::min(at_, tokens_.size()); i++) {
-      std::string_view word = tokens_[i].text;
-      if (word == "packed" || word == "__packed__") found.is_packed = true;
-      if ((word == "aligned" || word == "__aligned__") && i + 2 < tokens_.size())
-        found.alignment = alignment_of(tokens_[i + 2]);
+    } else if (accept("_Alignas")) {
+      found.align(alignment());
+    } else if (accept("__attribute__")) {
+      expect("(", "after '__attribute__'");
+      expect("(", "after '__attribute__('");
+      while (!at_end() && !at(")")) {
+        attribute(found);
+        if (!accept(",")) break;
+      }
+      expect(")", "after the attributes");
+      expect(")", "after the attributes");
+    } else {
+      break;
     }
   }
+  return found;
 }
 
-// 0 for what is no number: the natural one.
-uint64_t CParser::alignment_of(const Token& token) {
-  constexpr uint64_t kMost = 65536;
-  if (token.number == 0) return 0;
-  if (std::has_single_bit(token.number) && token.number <= kMost) return token.number;
-  fail(token.span, fmt::format("an alignment is a power of two, at most {}", kMost));
-  return 0;
+//   attribute = word [ "(" ... ")" ]     `__word__` is the same word
+void CParser::attribute(Attributes& found) {
+  Span span = token().span;
+  std::string_view word = token().text;
+  if (!at_word()) return fail_expected("the name of an attribute");
+  at_++;
+  if (word.size() > 4 && word.starts_with("__") && word.ends_with("__"))
+    word = word.substr(2, word.size() - 4);
+  if (contains(kUnknownLayouts, word))
+    return fail(span, fmt::format("the attribute '{}' is not possible here", word));
+  if (word == "packed") found.is_packed = true;
+  if (word == "aligned")
+    found.align(at("(") ? alignment() : kMostNatural);
+  else if (at("("))
+    skip_parentheses();
+}
+
+// "(" constant ")"
+uint64_t CParser::alignment() {
+  constexpr int64_t kMost = 65536;
+  expect("(", "before an alignment");
+  Span span = token().span;
+  int64_t bytes = constant({")"}, "an alignment");
+  expect(")", "after an alignment");
+  bool is_right = bytes > 0 && bytes <= kMost && std::has_single_bit(static_cast<uint64_t>(bytes));
+  if (!is_right) fail(span, fmt::format("an alignment is a power of two, at most {}", kMost));
+  return is_right ? static_cast<uint64_t>(bytes) : 0;
 }
 
 // A constant expression that runs to one of `ends`, outside of parentheses.
@@ -410,6 +470,21 @@ std::optional<int64_t> CParser::lookup(const std::string& name) {
 }
 
 }  // namespace
+
+EnumInteger integer_of(const CEnum& definition) {
+  int64_t low = 0, high = 0;
+  for (const CEnum::Value& value : definition.values) {
+    low = std::min(low, value.value);
+    high = std::max(high, value.value);
+  }
+  EnumInteger integer{.bytes = definition.is_packed ? 1u : 4u, .is_signed = low < 0};
+  auto fits = [&] {
+    uint32_t bits = integer.bytes * 8 - integer.is_signed;
+    return bits >= 63 || (high < int64_t{1} << bits && low >= -(int64_t{1} << bits));
+  };
+  while (!fits()) integer.bytes *= 2;
+  return integer;
+}
 
 CDeclarations parse_c(std::span<const CDefinition> definitions,
                       std::span<const std::string> predefined, Diagnostics& diagnostics) {

@@ -14,8 +14,9 @@ namespace flowtap {
 
 // `int *a[2][3]`: name "int", one pointer, dimensions {2, 3}; an array of arrays of pointers.
 struct CType {
-  // "int", "unsigned long", "struct a", "enum b", "size_t"; words of integer types are in the
-  // order [unsigned] char|short|int|long|long long. A function pointer is "void" with a pointer.
+  // "int", "unsigned long", "struct a", "enum b", "size_t"; words of numeric types are in the order
+  // [unsigned] char|short|int|long|long long|__int128, or float|double|long double. A function
+  // pointer is "void" with a pointer.
   std::string name;
   int pointers = 0;
   std::vector<uint64_t> dimensions;  // `a[]` has a dimension 0
@@ -26,6 +27,8 @@ struct CField {
   std::string name;  // empty: the members of an unnamed struct or union, or padding bits
   CType type;
   int64_t bits = -1;  // width of a bit field; -1: it is none
+  bool is_packed = false;
+  uint64_t alignment = 0;  // from aligned(n) or _Alignas(n); 0: that of its type
 };
 
 struct CStruct {
@@ -44,8 +47,16 @@ struct CEnum {
   };
   Span span;
   std::string name;  // the tag, or empty
+  bool is_packed = false;
   std::vector<Value> values;
 };
+
+// The integer type that a C compiler takes for an enum: an int, where all values fit one.
+struct EnumInteger {
+  uint32_t bytes = 4;
+  bool is_signed = false;
+};
+EnumInteger integer_of(const CEnum& definition);
 
 struct CDefine {
   Span span;  // of the text

@@ -90,13 +90,35 @@ struct a:
   g: void *[2]
 )"},
     {"attributes",
-     "struct a { char c __attribute__((aligned(8))); } __attribute__((packed, aligned(16)));\n"
-     "struct __attribute__((packed)) b { int x; };",
+     "#define N 4\n"
+     "struct a { char c __attribute__((aligned(8))), *d; } __attribute__((packed, aligned(16)));\n"
+     "struct __attribute__((packed)) b { __attribute__((aligned(2 * N))) int x, y : 3 "
+     "__attribute__((packed)); };\n"
+     "struct c { _Alignas(N) int x; int __attribute__((__aligned__)) y; int z __packed; };\n"
+     "struct __attribute__((aligned(32))) d { long double x; unsigned __int128 y; float z; } "
+     "__attribute__((aligned(4)));\n"
+     "struct e { enum { A = 1, B = 0x100000000 } x; };\n"
+     "enum f { C = 200 } __attribute__((packed, deprecated(\"no\")));",
      R"(
+define N = 4
+enum : A=1 B=4294967296
+enum f: packed C=200
 struct a: packed aligned 16
-  c: char
+  c: char aligned 8
+  d: char *
 struct b: packed
-  x: int
+  x: int aligned 8
+  y: int : 3 packed aligned 8
+struct c:
+  x: int aligned 4
+  y: int aligned 16
+  z: int packed
+struct d: aligned 4
+  x: long double
+  y: unsigned __int128
+  z: float
+struct e:
+  x: unsigned long
 )"},
     {"flexible_array", "struct a { int n; char data[]; };", R"(
 struct a:

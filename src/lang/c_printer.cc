@@ -24,7 +24,7 @@ std::string print_c(const CDeclarations& declarations) {
   for (const CDefine& d : declarations.defines)
     out += fmt::format("define {}{} = {}\n", d.name, d.is_function ? "()" : "", d.text);
   for (const CEnum& e : declarations.enums) {
-    out += fmt::format("enum {}:", e.name);
+    out += fmt::format("enum {}:{}", e.name, e.is_packed ? " packed" : "");
     for (const CEnum::Value& v : e.values) out += fmt::format(" {}={}", v.name, v.value);
     out += "\n";
   }
@@ -35,7 +35,10 @@ std::string print_c(const CDeclarations& declarations) {
     out += "\n";
     for (const CField& f : s.fields) {
       out += fmt::format("  {}: {}", f.name, print_type(f.type));
-      out += f.bits < 0 ? "\n" : fmt::format(" : {}\n", f.bits);
+      if (f.bits >= 0) out += fmt::format(" : {}", f.bits);
+      if (f.is_packed) out += " packed";
+      if (f.alignment) out += fmt::format(" aligned {}", f.alignment);
+      out += "\n";
     }
   }
   return out;

@@ -146,6 +146,9 @@ class Lowering {
   Value read(const Location& location);
   void read_bytes(Address to, uint32_t size, const Location& from);
   Operand read_scalar(const Location& from);
+  Operand read_word(const Location& from, uint32_t size);
+  Operand read_bits(const Location& from);
+  Operand read_crooked_bits(const Location& from, uint32_t touched);
   Operand narrow(Operand value, const Type& type);
   void store(const Value& value, Address to, const Type& type);
   void store_fields(const Value& value, Address to, const Type& type);

@@ -101,33 +101,53 @@ std::optional<ir::Operand> Lowering::read_typed(const Location& from, uint32_t s
 }
 
 ir::Operand Lowering::read_scalar(const Location& from) {
+  if (from.bit_size) return read_bits(from);
   uint32_t size = from.type->size;
-  // The field's bits may straddle its declared type: read as many bytes as they touch.
-  uint32_t touched = (from.bit_offset + from.bit_size + 7u) / 8;
-  if (from.bit_size) size = touched <= 1 ? 1 : touched <= 2 ? 2 : touched <= 4 ? 4 : 8;
-  bool is_crooked = from.bit_size && (size != touched || from.address.offset % size != 0);
-  Operand value;
-  if (is_crooked && from.space == AddressSpace::Bpf) {
-    Address cell = temp(8);
-    b().store(cell, 8, imm(0));
-    copy(cell, from.address, touched);
-    value = reg(b().load(cell, 8));
-  } else if (from.space == AddressSpace::Bpf || from.space == AddressSpace::Context) {
-    value = reg(b().load(from.address, size));
-  } else if (std::optional<Operand> typed = read_typed(from, size)) {
-    value = *typed;
-  } else {
-    Address cell = temp(8);
-    read_bytes(cell, size, from);
-    value = reg(b().load(cell, size));
-  }
-  if (from.bit_size) {
-    int64_t up = 64 - from.bit_offset - from.bit_size;
-    value = reg(b().alu(ir::Alu::Shl, value, imm(up)));
-    return reg(b().alu(is_signed(from.type) ? ir::Alu::Sar : ir::Alu::Shr, value,
-                       imm(64 - from.bit_size)));
-  }
+  Operand value = read_word(from, size);
   return is_signed(from.type) && size < 8 ? narrow(value, from.type) : value;
+}
+
+// 1, 2, 4 or 8 bytes.
+ir::Operand Lowering::read_word(const Location& from, uint32_t size) {
+  if (from.space == AddressSpace::Bpf || from.space == AddressSpace::Context)
+    return reg(b().load(from.address, size));
+  if (std::optional<Operand> typed = read_typed(from, size)) return *typed;
+  Address cell = temp(8);
+  read_bytes(cell, size, from);
+  return reg(b().load(cell, size));
+}
+
+// The bits may straddle their declared type. No more bytes are read than they touch, which may be
+// 9: behind them there may be no memory.
+ir::Operand Lowering::read_bits(const Location& from) {
+  uint32_t touched = (from.bit_offset + from.bit_size + 7u) / 8;
+  uint32_t size = touched <= 1 ? 1 : touched <= 2 ? 2 : touched <= 4 ? 4 : 8;
+  bool is_ours = from.space == AddressSpace::Bpf || from.space == AddressSpace::Context;
+  bool is_crooked = size != touched || (is_ours && from.address.offset % size != 0);
+  std::optional<Operand> typed;
+  if (is_crooked && !is_ours && size >= touched) typed = read_typed(from, size);
+  Operand value = typed         ? *typed
+                  : !is_crooked ? read_word(from, size)
+                                : read_crooked_bits(from, touched);
+  int64_t begin = touched > 8 ? 0 : from.bit_offset;
+  value = reg(b().alu(ir::Alu::Shl, value, imm(64 - begin - from.bit_size)));
+  return reg(
+      b().alu(is_signed(from.type) ? ir::Alu::Sar : ir::Alu::Shr, value, imm(64 - from.bit_size)));
+}
+
+// The bytes that the bits touch, or of 9 of them the bits themselves.
+ir::Operand Lowering::read_crooked_bits(const Location& from, uint32_t touched) {
+  Address cell = temp(16);
+  b().store(cell, 8, imm(0));
+  if (from.space == AddressSpace::Context)
+    copy(cell, from.address, touched);
+  else
+    read_bytes(cell, touched, from);
+  Reg low = b().load(cell, 8);
+  if (touched <= 8) return reg(low);
+  Reg high = b().alu(ir::Alu::Shl, reg(b().load(cell + 8, 1)), imm(64 - from.bit_offset));
+  return reg(
+      b().alu(ir::Alu::Or, reg(b().alu(ir::Alu::Shr, reg(low), imm(from.bit_offset))), reg(high)));
 }
 
 ir::Operand Lowering::narrow(Operand value, const Type& type) {

@@ -1,6 +1,4 @@
-// Names of types and constants, and the layout of structs that a script defines; see
-// script_types.h. Layout follows the System V rules: natural alignment, and bit fields packed
-// into units of their declared type that they may not straddle.
+// Names of types and constants, and the structs that a script defines; see script_types.h.
 
 #include "sema/script_types.h"
 
@@ -11,8 +9,10 @@
 
 #include "base/bytes.h"
 #include "builtins/constants.h"
+#include "sema/c_layout.h"
 #include "types/array_size.h"
 #include "types/layout.h"
+#include "types/members.h"
 
 namespace flowtap {
 
@@ -103,59 +103,44 @@ Type builtin_type(const std::string& name) {
   return nullptr;
 }
 
-}  // namespace
-
-// Where the next member goes.
-class Layout {
- public:
-  Layout(bool is_union, bool is_packed) : is_union_(is_union), is_packed_(is_packed) {}
-
-  Field place(const CField& member, const Type& type) {
-    uint64_t alignment = is_packed_ ? 1 : std::max(1u, natural_alignment(type));
-    widest_ = std::max(widest_, alignment);
-    Field field{.name = member.name, .type = type};
-    if (member.bits >= 0) {
-      place_bits(field, static_cast<uint64_t>(member.bits), type->size * 8ull);
-    } else {
-      uint64_t at = is_union_ ? 0 : align_up((bits_ + 7) / 8, alignment);
-      field.offset = static_cast<uint32_t>(at);
-      advance((at + type->size) * 8);
-    }
-    return field;
-  }
-
-  uint64_t size(uint64_t wanted_alignment) const {
-    return align_up((end_ + 7) / 8, std::max(widest_, wanted_alignment));
-  }
-
- private:
-  static uint32_t natural_alignment(const Type& type) {
-    if (is(type, Kind::Array)) return natural_alignment(type->element);
-    if (!is(type, Kind::Struct)) return type->size;
-    uint32_t widest = 1;
-    for (const Field& field : type->fields)
-      widest = std::max(widest, natural_alignment(field.type));
-    return widest;
-  }
-
-  void place_bits(Field& field, uint64_t width, uint64_t unit) {
-    uint64_t at = is_union_ ? 0 : bits_;
-    bool straddles = !is_packed_ && unit && at / unit != (at + width - 1) / unit;
-    if (width == 0 || straddles) at = align_up(at, unit);
-    field.offset = static_cast<uint32_t>(at / 8);
-    field.bit_offset = static_cast<uint8_t>(at % 8);
-    field.bit_size = static_cast<uint8_t>(width);
-    advance(at + width);
-  }
-
-  void advance(uint64_t to) {
-    if (!is_union_) bits_ = to;
-    end_ = std::max(end_, to);
-  }
-
-  bool is_union_, is_packed_;
-  uint64_t bits_ = 0, end_ = 0, widest_ = 1;
+struct OtherNumber {
+  std::string_view name;
+  uint32_t bytes;
 };
+
+// The language has no values of these; a member is laid out and can be read as its bytes.
+constexpr OtherNumber kOtherNumbers[] = {
+    {"float", 4}, {"double", 8}, {"long double", 16}, {"__int128", 16}, {"unsigned __int128", 16}};
+
+Type other_number(std::string_view name) {
+  for (const OtherNumber& number : kOtherNumbers) {
+    if (name != number.name) continue;
+    TypeData data = *opaque_type(number.bytes);
+    data.alignment = number.bytes;
+    return std::make_shared<const TypeData>(std::move(data));
+  }
+  return nullptr;
+}
+
+// What a member adds to the fields of its struct: those of an unnamed struct or union belong to the
+// outer one, and an unnamed bit field is a gap.
+void add_fields(std::vector<Field>& fields, const CField& member, const Type& type, uint32_t bit) {
+  Field field{.name = member.name, .type = type, .offset = bit / 8};
+  if (member.bits >= 0) {
+    field.bit_size = static_cast<uint8_t>(member.bits);
+    place_bits(bit, field);
+  }
+  if (!member.name.empty()) {
+    fields.push_back(std::move(field));
+    return;
+  }
+  for (Field inner : type->fields) {
+    inner.offset += field.offset;
+    fields.push_back(std::move(inner));
+  }
+}
+
+}  // namespace
 
 ScriptTypes::ScriptTypes(const CDeclarations& declarations, const Target& target,
                          Diagnostics& diagnostics)
@@ -168,13 +153,10 @@ ScriptTypes::ScriptTypes(const CDeclarations& declarations, const Target& target
 
 void ScriptTypes::define_enum(const CEnum& definition) {
   std::vector<Enumerator> values;
-  bool is_signed = false;
-  for (const CEnum::Value& value : definition.values) {
-    values.push_back({value.name, value.value});
-    is_signed |= value.value < 0;
-  }
+  for (const CEnum::Value& value : definition.values) values.push_back({value.name, value.value});
+  EnumInteger integer = integer_of(definition);
   std::string name = "enum " + (definition.name.empty() ? "(unnamed)" : definition.name);
-  Type type = enum_type(name, 4, is_signed, std::move(values));
+  Type type = enum_type(name, integer.bytes, integer.is_signed, std::move(values));
   if (!definition.name.empty()) defined_[name] = type;
   for (const CEnum::Value& value : definition.values)
     enumerators_[value.name] = {type, value.value};
@@ -182,8 +164,11 @@ void ScriptTypes::define_enum(const CEnum& definition) {
 
 Type ScriptTypes::resolve(const CType& type) const {
   bool comes_later = declared_.contains(type.name) && !defined_.contains(type.name);
-  Type found = comes_later ? struct_type(type.name, 0, type.name.starts_with("union "), -1)
-                           : find_type(type.name);
+  Type found = other_number(type.name);
+  if (comes_later)
+    found = struct_type(type.name, 0, type.name.starts_with("union "), -1);
+  else if (!found)
+    found = find_type(type.name);
   if (comes_later && type.pointers == 0) return nullptr;
   if (!found && type.pointers > 0) found = none_type();  // an opaque struct behind a pointer
   if (!found) return nullptr;
@@ -195,42 +180,63 @@ Type ScriptTypes::resolve(const CType& type) const {
   return found;
 }
 
+// Where a C compiler would begin it. The kernel's types do not say how they are aligned: their
+// members show it.
+uint32_t ScriptTypes::alignment(const Type& type, int depth) const {
+  constexpr int kMostDepth = 50;
+  if (type->alignment) return type->alignment;
+  if (is(type, Kind::Array)) return alignment(type->element, depth);
+  if (!is(type, Kind::Struct)) return alignment_of(type);
+  if (depth > kMostDepth) return 1;
+  Type whole = complete(type);
+  uint32_t widest = 1;
+  for (const Field& field : whole->fields) {
+    uint32_t own = alignment(field.type, depth + 1);
+    if (field.offset % own != 0) return 1;  // packed
+    widest = std::max(widest, own);
+  }
+  return whole->size % widest == 0 ? widest : 1;
+}
+
+// Reports what no member can be; answers whether this one can be laid out.
+bool ScriptTypes::check_member(const CField& member, const std::string& owner, const Type& type,
+                               Diagnostics& diagnostics) const {
+  if (!type) {
+    Diagnostic& report =
+        diagnostics.error(member.span, fmt::format("there is no type '{}'", member.type.name));
+    if (declared_.contains(member.type.name))
+      report.with_hint(fmt::format("define it before '{}'", owner));
+    return false;
+  }
+  if (member.bits < 0 || (is_integer(type) && member.bits <= type->size * 8)) return true;
+  diagnostics.error(member.span,
+                    fmt::format("'{}' cannot hold {} bits", type_name(type), member.bits));
+  return false;
+}
+
 void ScriptTypes::define_struct(const CStruct& definition, Diagnostics& diagnostics) {
-  Layout layout(definition.is_union, definition.is_packed);
+  CLayout layout(definition.is_union, definition.alignment);
   TypeData data{.kind = Kind::Struct, .is_union = definition.is_union, .is_complete = true};
   data.name = (definition.is_union ? "union " : "struct ") + definition.name;
   for (const CField& member : definition.fields) {
     Type type = resolve(member.type);
-    if (!type) {
-      Diagnostic& report =
-          diagnostics.error(member.span, fmt::format("there is no type '{}'", member.type.name));
-      if (declared_.contains(member.type.name))
-        report.with_hint(fmt::format("define it before '{}'", data.name));
-      continue;
-    }
+    if (!check_member(member, data.name, type, diagnostics)) continue;
     if (is(type, Kind::Struct)) type = complete(type);
-    if (is(type, Kind::Unknown) || layout.size(1) + type->size > kMaxTypeSize) {
+    if (is(type, Kind::Unknown) || layout.size() + type->size > kMaxTypeSize) {
       diagnostics.error(member.span, fmt::format("'{}' is too large: a type has at most {} bytes",
                                                  member.name, kMaxTypeSize));
       return;
     }
-    if (member.bits >= 0 && (!is_integer(type) || member.bits > type->size * 8)) {
-      diagnostics.error(member.span,
-                        fmt::format("'{}' cannot hold {} bits", type_name(type), member.bits));
-      continue;
-    }
-    Field field = layout.place(member, type);
-    if (!member.name.empty()) {
-      data.fields.push_back(std::move(field));
-      continue;
-    }
-    for (Field inner :
-         type->fields) {  // members of an unnamed struct or union belong to the outer one
-      inner.offset += field.offset;
-      data.fields.push_back(std::move(inner));
-    }
+    uint64_t bit = layout.place({.size = type->size,
+                                 .alignment = alignment(type),
+                                 .bits = member.bits,
+                                 .has_name = !member.name.empty(),
+                                 .is_packed = member.is_packed || definition.is_packed,
+                                 .wanted = member.alignment});
+    add_fields(data.fields, member, type, static_cast<uint32_t>(bit));
   }
-  data.size = static_cast<uint32_t>(layout.size(definition.alignment));
+  data.alignment = static_cast<uint32_t>(layout.alignment());
+  data.size = static_cast<uint32_t>(layout.size());
   std::string name = data.name;
   defined_[name] = std::make_shared<const TypeData>(std::move(data));
 }

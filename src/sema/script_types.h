@@ -35,6 +35,9 @@ class ScriptTypes {
   void define_enum(const CEnum& definition);
   void define_struct(const CStruct& definition, Diagnostics& diagnostics);
   Type resolve(const CType& type) const;
+  bool check_member(const CField& member, const std::string& owner, const Type& type,
+                    Diagnostics& diagnostics) const;
+  uint32_t alignment(const Type& type, int depth = 0) const;
 
   const Target& target_;
   std::set<std::string> declared_;  // with those whose layout is not known yet

@@ -84,6 +84,7 @@ struct TypeData {
   bool is_complete = false;                 // Struct: fields are filled in
   uint32_t size = 0;          // bytes the value occupies in a record, key or map value
   uint32_t count = 0;         // Array: number of elements
+  uint32_t alignment = 0;     // in C, when the parts do not show it; 0: theirs
   std::string name;           // Struct: "struct sock"; Enum: "enum x"; typedefs of ints keep none
   Type element;               // Pointer, Array
   std::vector<Field> fields;  // Tuple, Record, completed Struct (anonymous members flattened)
