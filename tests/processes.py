@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import features
+import options
 from functions import Skipped, alone
 
 READY = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
@@ -303,6 +304,23 @@ def every_function_of_a_name_is_attached(flowtap):
         is_told = "warning: several functions are called 'active_show', and fentry goes to the first that the kernel finds" in done.stderr
         problem += "" if is_told else f"  fentry of an ambiguous name: {done.stderr}\n"
     return problem
+
+
+def every_option_has_an_effect(flowtap):
+    return options.options_without_effect(flowtap)
+
+
+def every_setting_has_an_effect(flowtap):
+    with tempfile.TemporaryDirectory() as folder:
+        return options.settings_without_effect(flowtap, folder)
+
+
+def every_feature_has_an_effect(flowtap):
+    return options.features_without_effect(flowtap)
+
+
+def output_is_written_as_it_is_asked_for(flowtap):
+    return options.wrong_buffering(flowtap)
 
 
 def links_of(flowtap, *arguments):

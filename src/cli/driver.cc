@@ -340,7 +340,7 @@ class Driver {
     }
     std::fflush(stdout);
     int output = file.valid() ? file.get() : STDOUT_FILENO;
-    Sink data(output, ::isatty(output) == 1);
+    Sink data(output, ::isatty(output) == 1, options_.buffering);
     Sink messages(STDERR_FILENO, ::isatty(STDERR_FILENO) == 1);
     LiveSymbolizer symbolizer(LiveSymbolizer::Options{
         .demangles = compiled.config.cpp_demangle,
@@ -375,12 +375,17 @@ class Driver {
         Session::load({compiled.image, sources_, *writer, values}, std::move(run), &refusal);
     if (refusal) return refused(*refusal, session.error());
     if (!session.ok()) return refused(session.error());
-    if (options_.mode != Mode::Trace) return {run_trials(*session, compiled.image, kept, data)};
+    if (options_.mode != Mode::Trace) {
+      int code = run_trials(*session, compiled.image, kept, data);
+      data.finish();
+      return {code};
+    }
     if (Status status = session->attach(); !status.ok()) return refused(status.error());
     if (Status status = drop_rights_for(compiled.image, run_has_child); !status.ok())
       return {report(status.error(), kExitKernel)};
     Result<int> code = session->loop();
     writer->flush();
+    data.finish();
     if (is_loss(data.error()))
       return {report(cannot_write(options_.output, data.error()), kExitKernel)};
     if (!code.ok()) return {report(code.error(), kExitKernel)};
@@ -495,6 +500,8 @@ int check_kernel(const Options& options) {
 static int drive_to_end(int argc, char** argv) {
   Result<Options> options = parse_command(argc, argv);
   if (!options.ok()) return report(options.error(), kExitUsage);
+  for (const std::string& text : options->without_effect)
+    if (!options->no_warnings) put(fmt::format("warning: {}\n", text), stderr);
   switch (options->action) {
     case Options::Action::Say: put(options->search); return 0;
     case Options::Action::Help: put(help_text()); return 0;

@@ -31,8 +31,7 @@ enum LongOnly {
   kMode,
   kTarget,
   kDocs,
-  kIgnored,
-  kIgnoredWithValue
+  kUsdtFileActivation
 };
 
 const option kLong[] = {{"list", no_argument, nullptr, 'l'},
@@ -61,14 +60,13 @@ const option kLong[] = {{"list", no_argument, nullptr, 'l'},
                         {"docs", required_argument, nullptr, kDocs},
                         {"debug", required_argument, nullptr, 'd'},
                         {"dump", required_argument, nullptr, 'd'},
-                        {"btf", no_argument, nullptr, kIgnored},
-                        {"usdt-file-activation", no_argument, nullptr, kIgnored},
-                        {"include", required_argument, nullptr, kIgnoredWithValue},
+                        {"btf", no_argument, nullptr, 'b'},
+                        {"usdt-file-activation", no_argument, nullptr, kUsdtFileActivation},
+                        {"include", required_argument, nullptr, 'I'},
                         {"no-feature", required_argument, nullptr, kNoFeature},
                         {nullptr, 0, nullptr, 0}};
 
-constexpr const char* kStages[] = {"all", "tokens", "ast",      "types", "ir",
-                                   "bpf", "maps",   "verifier", "libbpf"};
+constexpr const char* kStages[] = {"all", "ast", "types", "ir", "bpf", "maps"};
 
 Status set_dump(Options& options, const std::string& text) {
   for (const std::string& stage : split(text, ',')) {
@@ -146,10 +144,10 @@ Status set_probe_filter(Options& options, const std::string& text) {
 }
 
 constexpr const char* kFeatures[] = {
-    "kprobe_as_fentry", "kprobe",       "fentry",        "kprobe_multi", "uprobe_multi",
-    "kprobe_session",   "direct_reads", "comm_in_place", "pid_in_place", "small_maps",
-    "hashed_keys",      "small_ring",   "cpu_lanes",     "hot_keys",     "task_storage",
-    "stored_zeros",     "lazy_types"};
+    "kprobe_as_fentry", "kprobe",       "fentry",        "kprobe_multi",
+    "uprobe_multi",     "direct_reads", "comm_in_place", "pid_in_place",
+    "small_maps",       "hashed_keys",  "small_ring",    "cpu_lanes",
+    "hot_keys",         "task_storage", "stored_zeros",  "lazy_types"};
 
 Status set_no_feature(Options& options, const std::string& text) {
   for (const std::string& feature : split(text, ',')) {
@@ -169,6 +167,15 @@ Status set_mode(Options& options, const std::string& text) {
     return Error{"--test and --bench cannot be used together"};
   options.mode = mode;
   return Done{};
+}
+
+// bpftrace's options for what flowtap always does, or never has to.
+const char* why_without_effect(int letter) {
+  switch (letter) {
+    case 'b': return "-b has no effect: BTF is used where the kernel has it";
+    case 'I': return "-I has no effect: headers are not read, types come from BTF";
+    default: return "--usdt-file-activation has no effect: the kernel sets semaphores by file";
+  }
 }
 
 Status apply(Options& options, int letter, const std::string& value) {
@@ -204,7 +211,7 @@ Status apply(Options& options, int letter, const std::string& value) {
       options.search = value;
       break;
     case 'd': return set_dump(options, value);
-    default: break;  // accepted and ignored: -b, -I and the like
+    default: options.without_effect.emplace_back(why_without_effect(letter)); break;
   }
   return Done{};
 }
@@ -298,7 +305,8 @@ usage: flowtap [options] SCRIPT [parameters] [-- --option=value ...]
   -c COMMAND           start a command and trace until it ends
   -f text|json|csv     output format
   -o FILE              write the output to a file
-  -B line|full|none    buffering of the output
+  -B line|full|none    write the output line by line, in blocks of 64 KB, or each record at once; else
+                       it is written whenever there are no more events to read
   -q                   do not say how many probes were attached
   -v                   say more, e.g. the verifier's log of a refused program
   -k                   count failed reads and missing keys, and say so
@@ -311,9 +319,8 @@ usage: flowtap [options] SCRIPT [parameters] [-- --option=value ...]
   --plan NAME          use this plan of the script, whatever the others could do
   --test, --bench      run the script's test or bench probes, and nothing else
   --no-feature NAME    do without: kprobe_as_fentry, kprobe, fentry, kprobe_multi, uprobe_multi,
-                       kprobe_session, direct_reads, comm_in_place, pid_in_place, small_maps,
-                       hashed_keys, small_ring, cpu_lanes, hot_keys, task_storage, stored_zeros,
-                       lazy_types
+                       direct_reads, comm_in_place, pid_in_place, small_maps, hashed_keys,
+                       small_ring, cpu_lanes, hot_keys, task_storage, stored_zeros, lazy_types
   --dry-run            stop when everything is attached
   --no-warnings        no warnings
   -d STAGE             print a stage of the compiler: ast, types, ir, bpf, maps, all

@@ -8,13 +8,13 @@
 
 #include "base/result.h"
 #include "cli/tool_files.h"
+#include "output/sink.h"
 #include "plot/plot_spec.h"
 
 namespace flowtap {
 
 // What is done with a script: --test and --bench run the probes made for that, and no other.
 enum class Mode { Trace, Test, Bench };
-enum class Buffering { Line, Full, None };
 enum class Format { Text, Json, Csv };
 
 struct Options {
@@ -49,7 +49,7 @@ struct Options {
   std::string output;  // -o
   Mode mode = Mode::Trace;
   Format format = Format::Text;
-  Buffering buffering = Buffering::Line;
+  Buffering buffering = Buffering::Flush;
   bool is_quiet = false;
   int verbose = 0;
   std::vector<std::string> dump;
@@ -63,6 +63,7 @@ struct Options {
   std::string plan;                          // --plan: the only one to try
   std::vector<std::string> unused_features;  // --no-feature
   std::string target_file;                   // --target: a described machine instead of this one
+  std::vector<std::string> without_effect;   // what to say about options that change nothing
 };
 
 inline bool is_json(const Options& options) { return options.format == Format::Json; }

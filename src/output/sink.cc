@@ -11,9 +11,26 @@
 
 namespace flowtap {
 
+void Sink::commit() {
+  bool is_much = buffer_.size() >= kFlushAt;
+  if (is_much || buffering_ == Buffering::None) return finish();
+  if (buffering_ == Buffering::Line) flush();
+}
+
 void Sink::flush() {
-  if (fd_ < 0) return;
-  std::string_view rest = buffer_;
+  switch (buffering_) {
+    case Buffering::Full: return;
+    case Buffering::Line: return write_out(buffer_.rfind('\n') + 1);
+    default: finish();
+  }
+}
+
+void Sink::finish() { write_out(buffer_.size()); }
+
+// Text that cannot be written is thrown away.
+void Sink::write_out(size_t size) {
+  if (fd_ < 0 || size == 0) return;
+  std::string_view rest = std::string_view(buffer_).substr(0, size);
   while (!rest.empty() && error_ == 0) {
     ssize_t written = ::write(fd_, rest.data(), rest.size());
     if (written >= 0) {
@@ -25,7 +42,7 @@ void Sink::flush() {
       error_ = errno;
     }
   }
-  buffer_.clear();
+  buffer_.erase(0, size);
 }
 
 }  // namespace flowtap

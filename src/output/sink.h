@@ -1,25 +1,30 @@
 #pragma once
-// Sink: where finished text goes. It collects in memory and writes only when told to, or when
-// much has come together, so that an event costs no system call.
+// Sink: where finished text goes. Unless it is told otherwise it collects in memory and writes when
+// flowtap has nothing else to do, or when much has come together, so that an event costs no system
+// call.
 
 #include <string>
 
 namespace flowtap {
 
+// When text is written: when flush() is called, with each record, with each line, or when there are
+// 64 KB of it.
+enum class Buffering { Flush, None, Line, Full };
+
 class Sink {
  public:
   // The descriptor stays the caller's. With a negative one nothing is ever written and all text
   // stays in buffer(), which is what tests and in-process readers use.
-  explicit Sink(int fd, bool is_terminal = false) : fd_(fd), is_terminal_(is_terminal) {}
+  explicit Sink(int fd, bool is_terminal = false, Buffering buffering = Buffering::Flush)
+      : fd_(fd), is_terminal_(is_terminal), buffering_(buffering) {}
 
   bool is_terminal() const { return is_terminal_; }
 
   // Append whole records here, then call commit().
   std::string& buffer() { return buffer_; }
-  void commit() {
-    if (fd_ >= 0 && buffer_.size() >= kFlushAt) flush();
-  }
-  void flush();
+  void commit();
+  void flush();   // what may be written now
+  void finish();  // everything: nothing follows
 
   // The errno of the first write that failed, after which text is thrown away; 0 while all is
   // well. A closed pipe (EPIPE) is how `| head` says enough.
@@ -28,8 +33,11 @@ class Sink {
  private:
   static constexpr size_t kFlushAt = 64 * 1024;
 
+  void write_out(size_t size);
+
   int fd_;
   bool is_terminal_;
+  Buffering buffering_;
   int error_ = 0;
   std::string buffer_;
 };

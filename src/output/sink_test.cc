@@ -48,6 +48,27 @@ TEST(SinkTest, much_text_is_written_at_once) {
   EXPECT_EQ(drain(pipe.reader).substr(0, 3), "xxx");
 }
 
+TEST(SinkTest, buffering_decides_what_is_written_when) {
+  struct {
+    Buffering buffering;
+    const char *with_record, *when_flushed, *at_end;
+  } cases[] = {{Buffering::Flush, "", "one\ntwo", ""},
+               {Buffering::None, "one\ntwo", "", ""},
+               {Buffering::Line, "one\n", "", "two"},
+               {Buffering::Full, "", "", "one\ntwo"}};
+  for (const auto& c : cases) {
+    Pipe pipe = make_pipe();
+    Sink sink(pipe.writer.get(), false, c.buffering);
+    sink.buffer() += "one\ntwo";
+    sink.commit();
+    EXPECT_EQ(drain(pipe.reader), c.with_record);
+    sink.flush();
+    EXPECT_EQ(drain(pipe.reader), c.when_flushed);
+    sink.finish();
+    EXPECT_EQ(drain(pipe.reader), c.at_end);
+  }
+}
+
 TEST(SinkTest, failed_write_is_remembered) {
   Sink sink(open("/dev/full", O_WRONLY | O_CLOEXEC));
   sink.buffer() += "x";

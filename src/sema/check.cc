@@ -41,6 +41,7 @@ class Checker {
     program_.config = read_config(ast_, options_.environment, diagnostics_);
     options_.allows_missing = program_.config.missing_probes != MissingProbes::Error;
     program_.types = std::make_shared<const ScriptTypes>(declarations_, target_, diagnostics_);
+    check_imports();
     for (const Probe& probe : ast_.probes) make_instances(probe);
     check_limits();
     check_map_decls();
@@ -330,6 +331,18 @@ class Checker {
   }
 
   // --- whole-program checks ---------------------------------------------------------------------
+  void check_imports() {
+    Unstable allowed = program_.config.unstable_import_statement;
+    for (const Import& import : ast_.imports) {
+      if (allowed == Unstable::Error)
+        diagnostics_.error(import.span, "'import' is switched off")
+            .with_hint("switch it on: config = { unstable_import_statement = enable }");
+      if (allowed == Unstable::Warn)
+        diagnostics_.warning(import.span, "'import' may still change")
+            .with_hint("config = { unstable_import_statement = enable } silences this");
+    }
+  }
+
   void check_limits() {
     if (attach_points_ > program_.config.max_probes)
       diagnostics_

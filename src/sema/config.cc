@@ -65,6 +65,8 @@ constexpr Renamed kRenamed[] = {{"strlen", "max_strlen"},
 constexpr const char* kWithoutEffect[] = {"symbol_source",  "max_type_res_iterations",
                                           "unstable_addr",  "unstable_import",
                                           "unstable_macro", "unstable_map_decl"};
+// They can be set and read, and belong to parts that flowtap does not have.
+constexpr const char* kUnused[] = {"on_stack_limit", "show_debug_info", "use_blazesym"};
 constexpr const char* kEnvironmentOnly[] = {"btf", "kernel_source", "kernel_build", "vmlinux",
                                             "color"};
 
@@ -195,6 +197,8 @@ void apply(Config& config, const ConfigEntry& entry, Diagnostics& diagnostics) {
       error.with_hint(fmt::format("did you mean '{}'?", *near));
     return;
   }
+  for (const char* unused : kUnused)
+    if (key == unused) diagnostics.warning(entry.span, fmt::format("'{}' has no effect", key));
   std::string expected = std::visit(Assigner{config, value, *setting}, setting->field);
   if (!expected.empty())
     diagnostics.error(entry.span,
