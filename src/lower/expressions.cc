@@ -1,4 +1,4 @@
-// Expressions: operators, casts, conditionals, and the memory that expressions denote.
+// Expressions: operators, casts and conditionals; locations.cc has the memory that they denote.
 
 #include <linux/bpf.h>
 
@@ -7,7 +7,6 @@
 #include "builtins/probes.h"
 #include "lower/lowering.h"
 #include "sema/unify.h"
-#include "types/layout.h"
 
 namespace flowtap {
 
@@ -451,171 +450,6 @@ Value Lowering::lower_cast(const Expr& expr, const Cast& node) {
   store({to, {}, bytes.address}, room, bytes.type->size < to->size ? bytes.type : to);
   if (bytes.type->size < to->size) zero(room + bytes.type->size, to->size - bytes.type->size);
   return memory(to, room);
-}
-
-// --- locations ----------------------------------------------------------------------------------
-std::optional<Location> Lowering::location_of(const Expr& expr) {
-  if (auto* n = std::get_if<Member>(&expr.node)) return member_location(expr, *n);
-  if (auto* n = std::get_if<Index>(&expr.node)) return index_location(expr, *n);
-  if (auto* n = std::get_if<Unary>(&expr.node); n && n->op == UnaryOp::Dereference)
-    return pointed_at(*n->operand);
-  return std::nullopt;
-}
-
-Location Lowering::pointed_at(const Expr& pointer) {
-  Type type = type_of(pointer);
-  return {.type = type->element,
-          .space = type->space,
-          .address = ir::at(b().in_reg(lower_scalar(pointer))),
-          .base = type->element};
-}
-
-// A struct, tuple or record by value: where it lies.
-static Location value_location(const Value& value) {
-  return {.type = value.type, .space = AddressSpace::Bpf, .address = value.address};
-}
-
-std::optional<Location> Lowering::member_location(const Expr& expr, const Member& node) {
-  const Builtin* builtin = info(*node.base).builtin;
-  if (builtin && builtin->id == Fn::Args) return args_location(expr, node);
-  Type base = type_of(*node.base);
-  Location from;
-  if (is(base, Kind::Pointer) && base->space == AddressSpace::Context) {  // ctx.field is args.field
-    return args_location(expr, node);
-  } else if (is(base, Kind::Pointer)) {
-    from = pointed_at(*node.base);
-    base = base->element;
-  } else if (std::optional<Location> location = location_of(*node.base)) {
-    from = *location;
-  } else {
-    from = value_location(lower(*node.base));
-  }
-  if (is(base, Kind::Struct) && !base->is_complete) base = image_.types().complete(base);
-  const Field* field = find_field(base, node.name);
-  CHECK(field != nullptr);
-  from.type = type_of(expr);
-  from.address = from.address + field->offset;
-  from.bit_offset = field->bit_offset;
-  from.bit_size = field->bit_size;
-  return from;
-}
-
-std::optional<Location> Lowering::index_location(const Expr& expr, const Index& node) {
-  Type base = type_of(*node.base);
-  if (is(base, Kind::Tuple)) {
-    Location from = value_location(lower(*node.base));
-    from.address =
-        from.address + find_field(base, std::to_string(*info(*node.index).value))->offset;
-    from.type = type_of(expr);
-    return from;
-  }
-  bool is_pointer = is(base, Kind::Pointer);
-  Location from;
-  if (is_pointer) {
-    from = pointed_at(*node.base);
-  } else {
-    std::optional<Location> location = location_of(*node.base);
-    from = location ? *location : value_location(lower(*node.base));
-  }
-  uint32_t size = std::max(1u, is(base, Kind::Array) || is_pointer ? base->element->size : 1);
-  uint32_t header = is(base, Kind::Buffer) ? kBufferHeader : 0;
-  uint32_t count = is(base, Kind::Array) ? base->count : base->size - header;
-  // Of a `data[]` in memory that is not ours nobody knows how far it goes.
-  bool is_open = is_pointer || (count == 0 && from.space != AddressSpace::Bpf);
-  from.address = from.address + header;
-  from.type = type_of(expr);
-  if (std::optional<int64_t> constant = info(*node.index).value; constant && (is_open || count)) {
-    int64_t offset = *constant * size;
-    if (offset >= INT16_MIN / 2 && offset <= INT16_MAX / 2) {
-      from.address = from.address + offset;
-      return from;
-    }
-  }
-  Operand index = lower_scalar(*node.index);
-  if (!is_pointer && from.space == AddressSpace::Context) {  // nothing may be added to its address
-    Address own = temp(base->size);
-    read_bytes(own, base->size, {.type = base, .space = from.space, .address = from.address});
-    from.address = own;
-    from.space = AddressSpace::Bpf;
-  }
-  b().set_span(expr.span);
-  auto element = [&] {
-    Reg offset = b().alu(ir::Alu::Mul, index, imm(size));
-    return b().alu(ir::Alu::Add, reg(b().address_of(from.address)), reg(offset));
-  };
-  from.address = ir::at(is_open ? element() : element_within(from, base, {index, count}, element));
-  from.base = from.type;
-  return from;
-}
-
-// The address of an element if there is one, else one that gives zeros: of our own memory such as
-// has them, of other memory one that cannot be read.
-ir::Reg Lowering::element_within(const Location& place, const Type& array, const Bounded& index,
-                                 const std::function<Reg()>& element) {
-  Reg address = b().new_reg();
-  int32_t inside = b().new_block(), outside = b().new_block(), done = b().new_block();
-  b().branch(ir::Compare::Lt, index.value, imm(index.limit), inside, outside);
-  b().start(outside);
-  note_site(SiteKind::IndexOutside, type_name(array), index.value);
-  bool is_own = place.space == AddressSpace::Bpf;
-  b().assign(address, is_own ? reg(b().map_value(image_.zeros(place.type->size))) : imm(0));
-  b().jump(done);
-  b().start(inside);
-  b().assign(address, reg(element()));
-  b().jump(done);
-  b().start(done);
-  return address;
-}
-
-// The verifier allows no arithmetic on a pointer that may be null, so the two cases part here.
-// Of a BPF program's pointers, the kernel lets a tracing program load only the context: a helper
-// gives the others, as numbers.
-ir::Operand Lowering::context_word(const Field& field) {
-  bool is_of_program = instance_.attach_module.starts_with(kBpfModule);
-  if (!is_of_program || !is(field.type, Kind::Pointer))
-    return known_pointer(reg(b().load(ir::at(ctx(), static_cast<int32_t>(field.offset)), 8)),
-                         field.type);
-  Address cell = temp(8);
-  b().store(cell, 8, imm(0));
-  b().call(BPF_FUNC_get_func_arg, {reg(ctx()), imm(field.offset / 8), reg(b().address_of(cell))});
-  return reg(b().load(cell, 8));
-}
-
-ir::Operand Lowering::known_pointer(Operand value, const Type& type) {
-  if (!is(type, Kind::Pointer)) return value;
-  Reg result = b().new_reg();
-  int32_t is_set = b().new_block(), done = b().new_block();
-  b().assign(result, imm(0));
-  b().branch(ir::Compare::Ne, value, imm(0), is_set, done);
-  b().start(is_set);
-  b().assign(result, value);
-  b().jump(done);
-  b().start(done);
-  return reg(result);
-}
-
-// Data of any length stands behind a tracepoint's record; its field is a u32 that leads there:
-//   | u16 offset | u16 length |   from the start of the record, or from behind the field itself
-ir::Reg Lowering::data_address(const Field& field) {
-  Reg word = b().load(ir::at(ctx(), static_cast<int32_t>(field.offset)), 4);
-  Reg offset = b().alu(ir::Alu::And, reg(word), imm(0xffff));
-  Reg address = b().alu(ir::Alu::Add, reg(ctx()), reg(offset));
-  return field.is_rel_loc ? b().alu(ir::Alu::Add, reg(address), imm(field.offset + 4)) : address;
-}
-
-// The probe's arguments lie in its context, a tracepoint's at their offsets in its record.
-// Functions' arguments take a word each, whatever their type: scalars are not read by location.
-std::optional<Location> Lowering::args_location(const Expr& expr, const Member& node) {
-  const Field* field = find_field(instance_.args, node.name);
-  CHECK(field != nullptr);
-  bool is_word = instance_.kind != ProbeKind::Tracepoint && is_scalar(type_of(expr));
-  if (is_word || field->is_data_loc) return std::nullopt;
-  Location from{.type = type_of(expr),
-                .space = AddressSpace::Context,
-                .address = ir::at(ctx(), static_cast<int32_t>(field->offset))};
-  from.bit_offset = field->bit_offset;
-  from.bit_size = field->bit_size;
-  return from;
 }
 
 }  // namespace flowtap

@@ -1,0 +1,178 @@
+// str() and buf(): strings and bytes that are read from memory, with or without a length.
+
+#include <linux/bpf.h>
+
+#include <algorithm>
+
+#include "builtins/probes.h"
+#include "lower/lowering.h"
+#include "types/layout.h"
+
+namespace flowtap {
+
+// Reads a NUL-terminated string; answers the helper's result: its length with the NUL, or an error.
+// When the text fills the room, one more byte tells whether it was cut: then the last byte is kept
+// too, and a string without a NUL is how readers know.
+ir::Reg Lowering::read_string(Address to, uint32_t size, Operand length, Operand from,
+                              AddressSpace space) {
+  Reg got = b().new_reg();
+  by_space(space, from, [&](AddressSpace where) {
+    int64_t helper = read_helper(where, true);
+    Reg result = b().call(helper, {reg(b().address_of(to)), length, from});
+    b().assign(got, reg(result));
+    check_read(result, helper);
+    int32_t full = b().new_block(), done = b().new_block();
+    b().branch(ir::Compare::Eq, reg(result), imm(size), full, done);
+    b().start(full);
+    Reg last = b().alu(ir::Alu::Add, from, imm(size - 1));
+    b().call(read_helper(where, false), {reg(b().address_of(to + (size - 1))), imm(1), reg(last)});
+    int32_t cut = b().new_block();
+    b().branch(ir::Compare::Ne, reg(b().load(to + (size - 1), 1)), imm(0), cut, done);
+    b().start(cut);
+    note_site(SiteKind::StringCut, "string", imm(size));
+    b().jump(done);
+    b().start(done);
+  });
+  return got;
+}
+
+void Lowering::lower_str(const Expr& expr, const std::vector<ExprPtr>& args, Address to,
+                         const Type& type) {
+  bool is_worked_out = args.size() > 1 && !info(*args[1]).value;
+  uint32_t size = std::min(type->size, info(expr).type->size);
+  uint64_t length =
+      args.size() > 1 ? static_cast<uint64_t>(info(*args[1]).value.value_or(0)) : size;
+  bool is_cut_on_purpose = length < size && !is_worked_out;
+  if (!is_scalar(type_of(*args[0]))) {  // a string or char array already
+    Value text = lower(*args[0]);
+    if (is_worked_out) return copy_start(text.address, *args[1], to, type, size);
+    uint32_t wanted = static_cast<uint32_t>(std::min<uint64_t>(length, size));
+    return store({string_type(wanted), {}, text.address}, to, type);
+  }
+  AddressSpace space = space_behind(*args[0]);
+  Operand address = lower_scalar(*args[0]);
+  Operand wanted = is_worked_out ? lower_scalar(*args[1]) : imm(0);
+  b().set_span(expr.span);
+  zero(to, type->size);
+  if (is_cut_on_purpose) return read_cut_string(to, imm(size), address, space);
+  if (!is_worked_out) {
+    read_string(to, size, imm(size), address, space);
+    return;
+  }
+  int32_t within = b().new_block(), beyond = b().new_block(), done = b().new_block();
+  branch_by_length({wanted, type_of(*args[1])}, size, {done, within, beyond});
+  b().start(within);
+  read_cut_string(to, reg(b().alu(ir::Alu::Add, wanted, imm(1))), address, space);
+  b().jump(done);
+  b().start(beyond);
+  read_string(to, size, imm(size), address, space);
+  b().jump(done);
+  b().start(done);
+}
+
+// No more of a string than the script asked for.
+void Lowering::read_cut_string(Address to, Operand size, Operand from, AddressSpace space) {
+  by_space(space, from, [&](AddressSpace where) {
+    int64_t helper = read_helper(where, true);
+    check_read(b().call(helper, {reg(b().address_of(to)), size, from}), helper);
+  });
+}
+
+// The first bytes of a string that is ours already.
+void Lowering::copy_start(Address from, const Expr& length, Address to, const Type& type,
+                          uint32_t size) {
+  Operand wanted = lower_scalar(length);
+  zero(to, type->size);
+  Reg bytes = bounded_length({wanted, type_of(length)}, size);
+  b().call(BPF_FUNC_probe_read_kernel,
+           {reg(b().address_of(to)), reg(bytes), reg(b().address_of(from))});
+}
+
+// Goes on at one of three places, for a length below 0, below `limit`, and beyond.
+void Lowering::branch_by_length(const Length& length, uint32_t limit, const ByLength& places) {
+  if (is_signed(length.type)) {
+    int32_t positive = b().new_block();
+    b().branch(ir::Compare::SLt, length.operand, imm(0), places.none, positive);
+    b().start(positive);
+  }
+  b().branch(ir::Compare::Lt, length.operand, imm(limit), places.within, places.beyond);
+}
+
+// 0 to `most`, in a form that the verifier can follow. Lengths are often results of calls, which
+// are negative when the call failed: there is nothing to read then.
+ir::Reg Lowering::bounded_length(const Length& length, uint32_t most) {
+  if (length.operand.is_imm())
+    return b().constant(
+        static_cast<int64_t>(std::min(static_cast<uint64_t>(length.operand.imm), uint64_t{most})));
+  Reg result = b().new_reg();
+  int32_t none = b().new_block(), within = b().new_block(), beyond = b().new_block(),
+          done = b().new_block();
+  branch_by_length(length, most + 1, {none, within, beyond});
+  b().start(none);
+  b().assign(result, imm(0));
+  b().jump(done);
+  b().start(within);
+  b().assign(result, length.operand);
+  b().jump(done);
+  b().start(beyond);
+  if (length.is_limited) note_site(SiteKind::StringCut, "buffer", imm(most));
+  b().assign(result, imm(most));
+  b().jump(done);
+  b().start(done);
+  return result;
+}
+
+// Where an address leads: a plain integer is one of the traced program, where there is one.
+AddressSpace Lowering::space_behind(const Expr& address) const {
+  Type type = type_of(address);
+  if (is(type, Kind::Pointer)) return type->space;
+  const ProbeRow& row = probe_row(instance_.kind);
+  bool is_unknown = row.has(kRunByFlowtap) || row.program == ProgramType::PerfEvent;
+  return row.has(kUserSpace) ? AddressSpace::User
+         : is_unknown        ? AddressSpace::None
+                             : AddressSpace::Kernel;
+}
+
+// The bytes that an address leads to, or that an array or string consists of. A plain integer is an
+// address of the traced program where there is one.
+Location Lowering::bytes_behind(const Expr& expr) {
+  Type type = type_of(expr);
+  if (is_scalar(type)) {
+    bool is_pointer = is(type, Kind::Pointer);
+    bool is_user = probe_row(instance_.kind).has(kUserSpace);
+    return {.type = is_pointer ? type->element : type,
+            .space = is_pointer ? type->space
+                     : is_user  ? AddressSpace::User
+                                : AddressSpace::None,
+            .address = ir::at(b().in_reg(lower_scalar(expr)))};
+  }
+  if (std::optional<Location> location = location_of(expr)) return *location;
+  uint32_t header = is(type, Kind::Buffer) ? kBufferHeader : 0;
+  return {.type = type, .space = AddressSpace::Bpf, .address = lower(expr).address + header};
+}
+
+void Lowering::lower_buf(const Expr& expr, const std::vector<ExprPtr>& args, Address to,
+                         const Type& type) {
+  uint32_t size = std::min(type->size, info(expr).type->size) - kBufferHeader;
+  Operand wanted = args.size() > 1 ? lower_scalar(*args[1]) : imm(type_of(*args[0])->size);
+  zero(to, type->size);
+  Location source = bytes_behind(*args[0]);
+  b().set_span(expr.span);
+  Type from = type_of(*args[0]);
+  Reg length = bounded_length({.operand = wanted,
+                               .type = args.size() > 1 ? type_of(*args[1]) : nullptr,
+                               .is_limited = is_scalar(from) || from->size > size},
+                              size);
+  b().store(to, 4, reg(length));
+  Operand address = reg(b().address_of(source.address));
+  AddressSpace space = source.space == AddressSpace::Bpf || source.space == AddressSpace::Context
+                           ? AddressSpace::Kernel
+                           : source.space;
+  by_space(space, address, [&](AddressSpace where) {
+    int64_t helper = read_helper(where, false);
+    check_read(b().call(helper, {reg(b().address_of(to + kBufferHeader)), reg(length), address}),
+               helper);
+  });
+}
+
+}  // namespace flowtap
