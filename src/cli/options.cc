@@ -305,8 +305,8 @@ usage: flowtap [options] SCRIPT [parameters] [-- --option=value ...]
   -c COMMAND           start a command and trace until it ends
   -f text|json|csv     output format
   -o FILE              write the output to a file
-  -B line|full|none    write the output line by line, in blocks of 64 KB, or each record at once; else
-                       it is written whenever there are no more events to read
+  -B line|full|none    buffer the output by line, in blocks of 64 KB, or not at all (default: write it
+                       when no event is waiting)
   -q                   do not say how many probes were attached
   -v                   say more, e.g. the verifier's log of a refused program
   -k                   count failed reads and missing keys, and say so

@@ -76,7 +76,7 @@ std::optional<Location> Lowering::index_location(const Expr& expr, const Index& 
   uint32_t size = std::max(1u, is(base, Kind::Array) || is_pointer ? base->element->size : 1);
   uint32_t header = is(base, Kind::Buffer) ? kBufferHeader : 0;
   uint32_t count = is(base, Kind::Array) ? base->count : base->size - header;
-  // Of a `data[]` in memory that is not ours nobody knows how far it goes.
+  // The length of an open array (`data[]`) is unknown, except in our own copy of a struct: 0.
   bool is_open = is_pointer || (count == 0 && from.space != AddressSpace::Bpf);
   from.address = from.address + header;
   from.type = type_of(expr);
@@ -88,7 +88,8 @@ std::optional<Location> Lowering::index_location(const Expr& expr, const Index& 
     }
   }
   Operand index = lower_scalar(*node.index);
-  if (!is_pointer && from.space == AddressSpace::Context) {  // nothing may be added to its address
+  if (!is_pointer &&
+      from.space == AddressSpace::Context) {  // the verifier allows no variable offset
     Address own = temp(base->size);
     read_bytes(own, base->size, {.type = base, .space = from.space, .address = from.address});
     from.address = own;
@@ -104,8 +105,8 @@ std::optional<Location> Lowering::index_location(const Expr& expr, const Index& 
   return from;
 }
 
-// The address of an element if there is one, else one that gives zeros: of our own memory such as
-// has them, of other memory one that cannot be read.
+// The address of an element. For an index outside the array it leads to zeros in our own memory,
+// and otherwise nowhere, which reads as 0 too.
 ir::Reg Lowering::element_within(const Location& place, const Type& array, const Bounded& index,
                                  const std::function<Reg()>& element) {
   Reg address = b().new_reg();

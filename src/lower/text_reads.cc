@@ -78,7 +78,7 @@ void Lowering::read_cut_string(Address to, Operand size, Operand from, AddressSp
   });
 }
 
-// The first bytes of a string that is ours already.
+// The first bytes of a string in our own memory.
 void Lowering::copy_start(Address from, const Expr& length, Address to, const Type& type,
                           uint32_t size) {
   Operand wanted = lower_scalar(length);

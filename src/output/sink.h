@@ -1,7 +1,6 @@
 #pragma once
-// Sink: where finished text goes. Unless it is told otherwise it collects in memory and writes when
-// flowtap has nothing else to do, or when much has come together, so that an event costs no system
-// call.
+// Sink: where finished text goes. By default it collects text in memory and writes it when flowtap
+// has no event to read, or when there is much of it, so that an event costs no system call.
 
 #include <string>
 

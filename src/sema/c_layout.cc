@@ -25,7 +25,7 @@ uint64_t CLayout::advance(uint64_t begin, uint64_t bits) {
   return begin;
 }
 
-// `packed` takes the alignment of the type away, and one that the member asks for holds then alone.
+// `packed` drops the alignment of the type; only one that the member requests itself remains.
 uint64_t CLayout::place(const Member& member) {
   if (member.bits >= 0) return place_bits(member);
   uint64_t natural = member.is_packed ? 1 : std::max<uint64_t>(1, member.alignment);

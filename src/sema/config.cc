@@ -65,7 +65,7 @@ constexpr Renamed kRenamed[] = {{"strlen", "max_strlen"},
 constexpr const char* kWithoutEffect[] = {"symbol_source",  "max_type_res_iterations",
                                           "unstable_addr",  "unstable_import",
                                           "unstable_macro", "unstable_map_decl"};
-// They can be set and read, and belong to parts that flowtap does not have.
+// Accepted for scripts of bpftrace: flowtap has nothing that they could change.
 constexpr const char* kUnused[] = {"on_stack_limit", "show_debug_info", "use_blazesym"};
 constexpr const char* kEnvironmentOnly[] = {"btf", "kernel_source", "kernel_build", "vmlinux",
                                             "color"};

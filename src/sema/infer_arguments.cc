@@ -47,7 +47,7 @@ std::optional<int64_t> Inferrer::expect_literal_number(const Expr& arg, std::str
   return std::nullopt;
 }
 
-// A number that is known now and no possible one is a mistake; false then.
+// Reports a constant that is out of range; false then.
 bool Inferrer::expect_within(const Expr& arg, const std::string& what, int64_t low, int64_t high) {
   std::optional<int64_t> number = info(arg).value;
   bool is_huge = number && *number < 0 && info(arg).is_literal;  // above INT64_MAX

@@ -108,7 +108,7 @@ struct OtherNumber {
   uint32_t bytes;
 };
 
-// The language has no values of these; a member is laid out and can be read as its bytes.
+// Types without values in the language: members of them are laid out, and read as bytes.
 constexpr OtherNumber kOtherNumbers[] = {
     {"float", 4}, {"double", 8}, {"long double", 16}, {"__int128", 16}, {"unsigned __int128", 16}};
 
@@ -180,8 +180,7 @@ Type ScriptTypes::resolve(const CType& type) const {
   return found;
 }
 
-// Where a C compiler would begin it. The kernel's types do not say how they are aligned: their
-// members show it.
+// The alignment that a C compiler gives a type. BTF does not record it: the members show it.
 uint32_t ScriptTypes::alignment(const Type& type, int depth) const {
   constexpr int kMostDepth = 50;
   if (type->alignment) return type->alignment;
