@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import threading
 from pathlib import Path
 
@@ -26,7 +27,7 @@ class Results:
                 self.times[name] = seconds
             if skipped:
                 self.skipped += 1
-                self.skipped_names.append(name.split(" (")[0])
+                self.skipped_names.append(re.sub(r" \(.*|:\d+$", "", name))  # without file and line
                 print(f"skipped {name}: {skipped}", flush=True)
             elif problem:
                 self.failed += 1
