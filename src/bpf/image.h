@@ -80,7 +80,7 @@ enum class EventKind : uint8_t {
   PrintMap,    // map; top and div are args[0] and args[1] when present
   ClearMap,
   ZeroMap,
-  Exit,  // args[0] is the exit code
+  Exit,  // what follows is dropped; the code is in the exit cell
   SkbOutput,
   Unwatch,
   Row,         // of a table; args are its values
@@ -106,6 +106,7 @@ struct Event {
 // Each place that can fail owns one entry of the "sites" array map: { u64 count; s64 last_code; }.
 enum class SiteKind : uint8_t {
   RingbufFull,  // a record was lost
+  ActionLost,   // the same, of one that asks for something: print(@map), clear()...
   MapFull,      // an update was refused
   DivisionByZero,
   IndexOutside,
@@ -116,6 +117,7 @@ enum class SiteKind : uint8_t {
   StackLost,
   TablesMissing,  // frame pointers were followed since unwind tables were not there yet
   StackCut,       // at code of which no table tells the caller
+  PairLost,       // something began again, and its end had not been seen
 };
 inline constexpr uint32_t kSiteSize = 16;
 
@@ -124,6 +126,10 @@ struct Site {
   Span span;
   std::string subject;  // the helper's or map's name, the array's type
 };
+
+// --- the end ----------------------------------------------------------------------------------
+// The value of the "exit" array map: | u64 called | s64 code |. The first call sets both.
+inline constexpr uint32_t kExitCalled = 0, kExitCode = 8, kExitCellSize = 16;
 
 // --- programs ---------------------------------------------------------------------------------
 enum class ProgramType : uint8_t {
@@ -220,6 +226,12 @@ struct UnwindMaps {
   int processes = -1, mappings = -1, banks = -1;
 };
 
+// A map that is `per report` has two sides, each a map of its own. While a report reads one,
+// programs go on with the other.
+struct MapSides {
+  size_t first = 0, second = 0;  // indices into Image::maps
+};
+
 struct Image {
   std::vector<MapDef> maps;
   std::vector<Program> programs;
@@ -230,8 +242,11 @@ struct Image {
   int ringbuf = -1;                  // index into maps
   // Programs that copy per-thread values into the map that is printed; run before maps are.
   std::vector<size_t> dumps;
-  int site_map = -1;  // index into maps
-  int gate = -1;      // likewise; -1: no program is gated
+  int site_map = -1;   // index into maps
+  int gate = -1;       // likewise; -1: no program is gated
+  int exit_cell = -1;  // likewise; -1: no program calls exit()
+  int turn = -1;       // likewise: one word, which side programs use: 0 the first, 1 the second
+  std::vector<MapSides> sides;
   std::optional<UnwindMaps> unwind;
 };
 

@@ -17,7 +17,7 @@ static constexpr ProbeRow kProbes[] = {
     {ProbeKind::End, "end", "", ProgramType::RawTracepoint, kRunByFlowtap, "end",
      "after everything is detached"},
     {ProbeKind::Self, "self", "", ProgramType::RawTracepoint, kRunByFlowtap,
-     "self:signal:SIGUSR1 self:report[:SECONDS]",
+     "self:signal:SIGUSR1 self:report[:TIME]",
      "when flowtap gets that signal; when it is time to report"},
     {ProbeKind::Test, "test", "", ProgramType::RawTracepoint, kRunByFlowtap, "test:NAME",
      "a test, run by --test"},

@@ -57,6 +57,12 @@ Bytes RingBuffer::record_at(uint64_t position, uint32_t size) {
   return joined_;
 }
 
+uint64_t RingBuffer::written() const {
+  return __atomic_load_n(reinterpret_cast<const uint64_t*>(producer_.data()), __ATOMIC_ACQUIRE);
+}
+
+uint64_t RingBuffer::consumed() const { return *reinterpret_cast<uint64_t*>(consumer_.data()); }
+
 bool RingBuffer::consume() {
   const std::byte* buffer = producer_.data() + ::sysconf(_SC_PAGESIZE);
   auto* ours = reinterpret_cast<uint64_t*>(consumer_.data());

@@ -23,6 +23,9 @@ class RingBuffer {
   // Hands over what is there, up to a bound, so that a flood cannot keep the caller forever. True
   // when records were left.
   bool consume();
+  // Bytes that programs have written since the beginning, and those of them that were consumed.
+  uint64_t written() const;
+  uint64_t consumed() const;
   // For the function that takes records: this one took long, so consume() shall return after it.
   void pause() { is_paused_ = true; }
   // Whether the last consume() handed over anything.

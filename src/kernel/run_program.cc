@@ -21,15 +21,29 @@ Result<uint32_t> run_program(int program_fd) {
   return opts.retval;
 }
 
-Status run_iterator(int link_fd) {
+Status run_iterator(int link_fd, const std::atomic<bool>* stop) {
   Fd fd(::bpf_iter_create(link_fd));
   if (!fd.valid()) return errno_error("cannot start an iterator");
   char text[4096];
   ssize_t length;
-  while ((length = ::read(fd.get(), text, sizeof text)) != 0)
+  while (!(stop && *stop) && (length = ::read(fd.get(), text, sizeof text)) != 0)
     // EAGAIN: the iterator has done much and wants to be called again.
     if (length < 0 && errno != EAGAIN && errno != EINTR)
       return errno_error("cannot read from an iterator");
+  return Done{};
+}
+
+// The kernel waits for all running programs when the map within a map is replaced: whoever does
+// that wants to know when the old one is unused.
+Status wait_for_programs() {
+  Fd inner(::bpf_map_create(BPF_MAP_TYPE_ARRAY, "inner", 4, 8, 1, nullptr));
+  LIBBPF_OPTS(bpf_map_create_opts, opts, .inner_map_fd = static_cast<uint32_t>(inner.get()));
+  Fd outer(::bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "outer", 4, 4, 1, &opts));
+  const uint32_t key = 0;
+  const int value = inner.get();
+  if (!inner.valid() || !outer.valid() ||
+      ::bpf_map_update_elem(outer.get(), &key, &value, BPF_ANY) < 0)
+    return errno_error("cannot wait for running programs");
   return Done{};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Running programs that wait for no event: begin, end, tests, and iterators.
 
+#include <atomic>
 #include <cstdint>
 
 #include "base/result.h"
@@ -10,7 +11,10 @@ namespace flowtap {
 // Runs a raw tracepoint program once, here and now, with an empty context. Gives what it returned.
 Result<uint32_t> run_program(int program_fd);
 
-// Lets an attached iterator visit all its objects.
-Status run_iterator(int link_fd);
+// Lets an attached iterator visit all its objects, or those it comes to until `stop`.
+Status run_iterator(int link_fd, const std::atomic<bool>* stop = nullptr);
+
+// Returns when every program that was running has ended.
+Status wait_for_programs();
 
 }  // namespace flowtap

@@ -279,11 +279,13 @@ struct Function {
   Block body;
 };
 
-struct MapDecl {  // let @a = lruhash(100);
+struct MapDecl {  // let @a = lruhash(100) per report;  let @b pairs ends;
   Span span;
   std::string name;
-  std::string type;
+  std::string type;  // empty when it is not declared
   uint64_t entries = 0;
+  bool is_per_report = false;
+  std::string pairs;  // what ends each of its entries; empty: nobody counts those that are missing
 };
 
 struct ColumnDecl {  // us LAT "how long it took";

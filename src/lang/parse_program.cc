@@ -127,7 +127,24 @@ void Parser::import() {
   expect(";", "after this import");
 }
 
-//   map_declaration = "let" map "=" name "(" integer ")" ";"
+bool Parser::map_type(MapDecl& decl) {
+  if (!expect("=", "after the name of the map")) return false;
+  if (!at_word()) {
+    fail_expected("a map type, such as 'hash' or 'lruhash'");
+    return false;
+  }
+  decl.type = take().text;
+  if (!expect("(", "after the map type")) return false;
+  if (!at(TokenKind::Integer)) {
+    fail_expected("the most entries the map may hold");
+    return false;
+  }
+  decl.entries = take().number;
+  expect(")", "after the number of entries");
+  return true;
+}
+
+//   map_declaration = "let" map [ "=" name "(" integer ")" ] [ "per" "report" | "pairs" name ] ";"
 void Parser::map_declaration() {
   uint32_t begin = here().begin;
   advance();
@@ -136,13 +153,15 @@ void Parser::map_declaration() {
     return fail_expected("a map after 'let' outside of probes", "write 'let @name = hash(100);'");
   MapDecl decl;
   decl.name = take().text;
-  if (!expect("=", "after the name of the map")) return;
-  if (!at_word()) return fail_expected("a map type, such as 'hash' or 'lruhash'");
-  decl.type = take().text;
-  if (!expect("(", "after the map type")) return;
-  if (!at(TokenKind::Integer)) return fail_expected("the most entries the map may hold");
-  decl.entries = take().number;
-  expect(")", "after the number of entries");
+  if (!at("per") && !at("pairs") && !map_type(decl)) return;
+  if (at("per")) {
+    advance();
+    decl.is_per_report = expect("report", "after 'per'");
+  } else if (at("pairs")) {
+    advance();
+    if (!at_word()) return fail_expected("what ends an entry, such as 'returns'");
+    decl.pairs = take().text;
+  }
   decl.span = since(begin);
   ast_.map_decls.push_back(std::move(decl));
   expect(";", "after this declaration");

@@ -68,6 +68,7 @@ class Parser {
   void config_entry();
   void import();
   void map_declaration();
+  bool map_type(MapDecl& decl);
   void macro();
   std::vector<MacroParam> macro_params();
   void plan();

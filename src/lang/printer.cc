@@ -233,7 +233,10 @@ void Printer::program(const Ast& ast) {
     line(fmt::format("config {} = {}", entry.key, quoted(entry.value)));
   for (const Import& import : ast.imports) line("import " + quoted(import.path));
   for (const MapDecl& decl : ast.map_decls)
-    line(fmt::format("declare {} {} {}", decl.name, decl.type, decl.entries));
+    line(fmt::format("declare {}{}{}{}", decl.name,
+                     decl.type.empty() ? "" : fmt::format(" {} {}", decl.type, decl.entries),
+                     decl.is_per_report ? " per report" : "",
+                     decl.pairs.empty() ? "" : " pairs " + decl.pairs));
   for (const TableDecl& t : ast.tables) table(t);
   for (const Macro& m : ast.macros) macro(m);
   for (const Probe& p : ast.probes) probe(p);

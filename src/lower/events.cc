@@ -1,6 +1,7 @@
 // Records for user space: each is reserved on the ring buffer, filled in place and submitted.
 // A record that finds no room is counted.
 
+#include <fmt/format.h>
 #include <linux/bpf.h>
 
 #include <algorithm>
@@ -73,6 +74,28 @@ ir::Reg Lowering::reserve(uint32_t size) {
                   {reg(b().map_pointer(image_.image().ringbuf)), imm(size), imm(0)});
 }
 
+// Counts a record that found no room. One that asks for something is named in the report: without a
+// clear() the next numbers are wrong. exit() has its cell and is not lost.
+void Lowering::note_lost(const Event& event) {
+  auto action = [&](const char* name, const std::string& subject = {}) {
+    note_site(SiteKind::ActionLost, fmt::format("{}({})", name, subject), imm(0));
+  };
+  const Image& image = image_.image();
+  std::string map = event.map < 0 ? "" : image.maps[static_cast<size_t>(event.map)].name;
+  switch (event.kind) {
+    case EventKind::Exit: break;
+    case EventKind::PrintMap: action("print", map); break;
+    case EventKind::ClearMap: action("clear", map); break;
+    case EventKind::ZeroMap: action("zero", map); break;
+    case EventKind::PrintTable:
+      action("print", image.tables[static_cast<size_t>(event.table)].name);
+      break;
+    case EventKind::System: action("system"); break;
+    case EventKind::Unwatch: action("unwatch"); break;
+    default: note_site(SiteKind::RingbufFull, "events", imm(0)); break;
+  }
+}
+
 void Lowering::send(Event event, const std::vector<const Expr*>& fields, bool wake) {
   Span span = event.span;
   // Scalars first, while nothing is reserved.
@@ -92,14 +115,14 @@ void Lowering::send(Event event, const std::vector<const Expr*>& fields, bool wa
   event.size = static_cast<uint32_t>(align_up(event.size, 8));
   std::vector<Field> layout = event.args;
   uint32_t size = event.size;
-  int number = image_.add_event(std::move(event));
+  int number = image_.add_event(event);
 
   b().set_span(span);
   Reg record = reserve(size);
   int32_t lost = b().new_block(), fill = b().new_block(), done = b().new_block();
   b().branch(ir::Compare::Eq, reg(record), imm(0), lost, fill);
   b().start(lost);
-  note_site(SiteKind::RingbufFull, "events", imm(0));
+  note_lost(event);
   b().jump(done);
   b().start(fill);
   b().store(ir::at(record), 8, imm(number));
@@ -126,22 +149,21 @@ void Lowering::note_process(Operand pid) {
   int32_t fresh = b().new_block(), fill = b().new_block(), done = b().new_block();
   b().branch(ir::Compare::Ne, reg(seen), imm(0), done, fresh);
   b().start(fresh);
-  Address value = temp(8);
-  b().store(value, 8, imm(1));
-  Reg again = b().map_pointer(image_.seen_processes());
-  b().call(BPF_FUNC_map_update_elem,
-           {reg(again), reg(b().address_of(key)), reg(b().address_of(value)), imm(0)});
   Event event{.kind = EventKind::Process, .span = b().span()};
   event.args.push_back({.name = {}, .type = int_type(4, false), .offset = kRecordHeader});
   event.size = kRecordHeader + 8;
   int number = image_.add_event(event);
   Reg record = reserve(event.size);
-  b().branch(ir::Compare::Ne, reg(record), imm(0), fill,
-             done);  // without it only names may be missing
+  b().branch(ir::Compare::Ne, reg(record), imm(0), fill, done);  // else the next event tries again
   b().start(fill);
   b().store(ir::at(record), 8, imm(number));
   b().store(ir::at(record, kRecordHeader), 8, pid);
   b().call(BPF_FUNC_ringbuf_submit, {reg(record), imm(BPF_RB_FORCE_WAKEUP)});
+  Address value = temp(8);
+  b().store(value, 8, imm(1));
+  Reg again = b().map_pointer(image_.seen_processes());
+  b().call(BPF_FUNC_map_update_elem,
+           {reg(again), reg(b().address_of(key)), reg(b().address_of(value)), imm(0)});
   b().jump(done);
   b().start(done);
 }
@@ -192,10 +214,24 @@ void Lowering::lower_print(const Expr& expr, const std::vector<ExprPtr>& args) {
 }
 
 void Lowering::lower_exit(const Expr& expr, const std::vector<ExprPtr>& args) {
-  std::vector<const Expr*> fields;
-  if (!args.empty()) fields.push_back(args[0].get());
+  leave_script(expr.span, args.empty() ? imm(0) : lower_scalar(*args[0]));
+}
+
+// The cell is set whatever happens to the record, which says what was written after the call. Two
+// CPUs that call at the same moment may both be first; then the code is that of one of them.
+void Lowering::leave_script(Span span, Operand code) {
   out_.may_exit = true;
-  send({.kind = EventKind::Exit, .span = expr.span}, fields, true);
+  b().set_span(span);
+  code = reg(b().in_reg(code));
+  Reg cell = b().map_value(image_.exit_cell());
+  int32_t first = b().new_block(), called = b().new_block();
+  b().branch(ir::Compare::Eq, reg(b().load(ir::at(cell, kExitCalled), 8)), imm(0), first, called);
+  b().start(first);
+  b().store(ir::at(cell, kExitCode), 8, code);
+  b().store(ir::at(cell, kExitCalled), 8, imm(1));
+  b().jump(called);
+  b().start(called);
+  send({.kind = EventKind::Exit, .span = span}, {}, true);
   lower_return();
 }
 
@@ -223,11 +259,7 @@ void Lowering::lower_assert(const Expr& expr, const std::vector<ExprPtr>& args) 
   text.literal = "assert failed: " + *info(*args[1]).text;
   event.format.push_back(std::move(text));
   send(std::move(event), {});
-  Event leave{.kind = EventKind::Exit, .span = expr.span};
-  out_.may_exit = true;
-  leave.text = "1";  // the exit code, since no expression of the script holds it
-  send(std::move(leave), {}, true);
-  lower_return();
+  leave_script(expr.span, imm(1));
   b().start(holds);
 }
 

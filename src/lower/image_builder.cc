@@ -55,10 +55,19 @@ static bool wants_no_prealloc(const MapDef& map, uint32_t cpus) {
 }
 
 void ImageBuilder::add_script_map(const MapInfo& info) {
-  if (!info.is_reached) {  // a map of no size is not made
-    script_maps_.push_back(add_map({.name = info.name}));
-    return;
+  int number = static_cast<int>(script_maps_[0].size());
+  int first = make_script_map(info, number), second = first;
+  if (info.is_reached && info.decl && info.decl->is_per_report) {
+    second = make_script_map(info, number);
+    image_.maps[static_cast<size_t>(second)].is_script_map = false;  // it is the same to the user
+    image_.sides.push_back({static_cast<size_t>(first), static_cast<size_t>(second)});
   }
+  script_maps_[0].push_back(first);
+  script_maps_[1].push_back(second);
+}
+
+int ImageBuilder::make_script_map(const MapInfo& info, int number) {
+  if (!info.is_reached) return add_map({.name = info.name});  // a map of no size is not made
   MapDef map{.name = info.name, .is_script_map = true};
   bool per_cpu = is_aggregation(info.value);
   map.value = checked_.types->complete_all(info.value);
@@ -74,14 +83,15 @@ void ImageBuilder::add_script_map(const MapInfo& info) {
                        : (is_lru ? MapType::LruHash : MapType::Hash);
     map.key = checked_.types->complete_all(info.key);
     map.key_size = std::max(1u, info.key->size);
-    uint64_t keys = info.decl ? info.decl->entries : checked_.config.max_map_keys;
+    bool has_size = info.decl && !info.decl->type.empty();
+    uint64_t keys = has_size ? info.decl->entries : checked_.config.max_map_keys;
     map.max_entries = static_cast<uint32_t>(options_.max_keys ? options_.max_keys : keys);
     if (!is_lru) add_whole_keys(map);
     choose_lanes(map);
     map.no_prealloc = wants_no_prealloc(map, cpus_);
-    if (!is_lru) add_hot_keys(map, static_cast<int>(script_maps_.size()));
+    if (!is_lru) add_hot_keys(map, number);
   }
-  script_maps_.push_back(add_map(std::move(map)));
+  return add_map(std::move(map));
 }
 
 // The kernel takes long to find room for a per-CPU map, key by key, and reaches a value by one step
@@ -138,7 +148,7 @@ void ImageBuilder::add_local_storage(size_t number) {
   bool fits = options_.uses_task_storage && !options_.pid_namespace &&
               is_per_thread(checked_, static_cast<int>(number));
   if (!fits || !target_.iterator("task").ok()) return;
-  MapDef& printed = image_.maps[static_cast<size_t>(script_maps_[number])];
+  MapDef& printed = image_.maps[static_cast<size_t>(script_maps_[0][number])];
   constexpr uint32_t kMostThreads = 1 << 22;
   printed.max_entries = kMostThreads;
   printed.no_prealloc = true;
@@ -168,6 +178,24 @@ int ImageBuilder::gate() {
     image_.gate = add_map(
         {.name = "gate", .type = MapType::Array, .key_size = 4, .value_size = 8, .max_entries = 1});
   return image_.gate;
+}
+
+int ImageBuilder::exit_cell() {
+  if (image_.exit_cell < 0)
+    image_.exit_cell = add_map({.name = "exit",
+                                .type = MapType::Array,
+                                .key_size = 4,
+                                .value_size = kExitCellSize,
+                                .max_entries = 1,
+                                .is_mapped = true});
+  return image_.exit_cell;
+}
+
+int ImageBuilder::turn() {
+  if (image_.turn < 0)
+    image_.turn = add_map(
+        {.name = "turn", .type = MapType::Array, .key_size = 4, .value_size = 8, .max_entries = 1});
+  return image_.turn;
 }
 
 const UnwindMaps& ImageBuilder::unwind() {
@@ -245,7 +273,14 @@ void ImageBuilder::fit_ring_buffer() {
   size = std::min(size, ring_size(std::max(kSmallest, kRuns * rare_bytes_)));
 }
 
+// Code that was lowered for the first side has the places of the second.
 int ImageBuilder::add_site(SiteKind kind, Span span, std::string subject) {
+  auto is_same = [&](const Site& site) {
+    return site.kind == kind && site.span == span && site.subject == subject;
+  };
+  auto known = std::find_if(image_.sites.begin(), image_.sites.end(), is_same);
+  if (side_ == 1 && known != image_.sites.end())
+    return static_cast<int>(known - image_.sites.begin());
   image_.sites.push_back({kind, span, std::move(subject)});
   image_.maps[static_cast<size_t>(image_.site_map)].value_size =
       static_cast<uint32_t>(image_.sites.size()) * kSiteSize;

@@ -1,6 +1,7 @@
 #pragma once
 // What all programs of a script share while they are lowered: the image under construction.
 
+#include <array>
 #include <map>
 #include <string>
 
@@ -20,7 +21,13 @@ class ImageBuilder {
   Image& image() { return image_; }
   uint32_t cpus() const { return cpus_; }
 
-  int script_map(int number) const { return script_maps_[static_cast<size_t>(number)]; }
+  // Of a map with two sides that which was chosen.
+  int script_map(int number) const { return script_maps_[side_][static_cast<size_t>(number)]; }
+  void choose_side(size_t side) { side_ = side; }
+  bool has_sides(int number) const {
+    return script_maps_[0][static_cast<size_t>(number)] !=
+           script_maps_[1][static_cast<size_t>(number)];
+  }
   // The task storage behind a map whose only key is ever `tid`; -1 for all other maps.
   int local_storage(int number) const { return local_storage_[static_cast<size_t>(number)]; }
   // The map that keeps the whole keys of one that is keyed by their hash (large_keys.cc), or -1.
@@ -30,6 +37,8 @@ class ImageBuilder {
   int scratch(const std::string& program);
   int seen_processes();        // processes that user space was told to look at
   int gate();                  // one word, zero until the script is over
+  int exit_cell();             // what the first exit() sets
+  int turn();                  // one word, the side of maps that programs use
   const UnwindMaps& unwind();  // what dw_ustack searches
   int constant_table(const std::string& name, const std::string& bytes);
 
@@ -42,6 +51,7 @@ class ImageBuilder {
 
  private:
   void add_script_map(const MapInfo& map);
+  int make_script_map(const MapInfo& map, int number);
   void add_local_storage(size_t number);
   void add_whole_keys(MapDef& map);
   void choose_lanes(MapDef& map);
@@ -53,7 +63,8 @@ class ImageBuilder {
   const LowerOptions& options_;
   Image image_;
   uint32_t cpus_;
-  std::vector<int> script_maps_;
+  std::array<std::vector<int>, 2> script_maps_;  // by side
+  size_t side_ = 0;
   std::vector<int> local_storage_;
   uint64_t rare_bytes_ = 0;  // of all records that programs send in one run
   bool sends_often_ = false;

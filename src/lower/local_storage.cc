@@ -43,7 +43,13 @@ ir::Reg Lowering::create_local(int number, int32_t present, int32_t absent) {
   note_site(SiteKind::MapFull, map.name, imm(-12));
   b().jump(absent);
   b().start(there);
-  b().branch(ir::Compare::Ne, reg(b().load(ir::at(storage), 8)), imm(0), ready, fresh);
+  int32_t again = is_paired(number) ? b().new_block() : ready;
+  b().branch(ir::Compare::Ne, reg(b().load(ir::at(storage), 8)), imm(0), again, fresh);
+  if (is_paired(number)) {
+    b().start(again);
+    note_lost_pair(number);
+    b().jump(ready);
+  }
   b().start(fresh);
   b().store(ir::at(storage), 8, imm(1));
   zero(ir::at(storage, kPresentSize), map.value->size);

@@ -7,6 +7,7 @@
 
 #include "builtins/builtins.h"
 #include "builtins/probes.h"
+#include "lang/walk.h"
 #include "lower/lowering.h"
 #include "sema/unify.h"
 
@@ -26,6 +27,14 @@ void Lowering::run() {
   stop_at_gate();
   filter_by_pid();
   skip_end_of_iterator();
+  if (uses_sides())
+    lower_on_sides();
+  else
+    lower_probe();
+  b().finish();
+}
+
+void Lowering::lower_probe() {
   if (instance_.predicate) {
     int32_t go_on = b().new_block(), leave = b().new_block();
     lower_condition(*instance_.predicate, go_on, leave);
@@ -34,7 +43,34 @@ void Lowering::run() {
     b().start(go_on);
   }
   lower_block(instance_.body);
-  b().finish();
+}
+
+bool Lowering::uses_sides() const {
+  bool found = false;
+  ExprVisitor look = [&](const Expr& expr) {
+    int map = info(expr).map;
+    found |= map >= 0 && image_.has_sides(map);
+  };
+  if (instance_.predicate) for_each_expr(*instance_.predicate, look);
+  for_each_expr(instance_.body, look);
+  return found;
+}
+
+// A program decides once which side of the maps it uses, so that all that it does with one event
+// comes into one report. The code is there twice: each map is then known when it is loaded.
+void Lowering::lower_on_sides() {
+  int32_t first = b().new_block(), second = b().new_block();
+  Reg turn = b().load(ir::at(b().map_value(image_.turn())), 8);
+  bool is_first = !is_report(instance_);
+  b().branch(ir::Compare::Eq, reg(turn), imm(0), is_first ? first : second,
+             is_first ? second : first);
+  b().start(first);
+  lower_probe();
+  b().ret(imm(0));
+  b().start(second);
+  image_.choose_side(1);
+  lower_probe();
+  image_.choose_side(0);
 }
 
 // Loop bodies are functions of their own; what they share with the program lies in one frame on

@@ -49,6 +49,9 @@ class Lowering {
   void stop_at_gate();
   void filter_by_pid();
   void skip_end_of_iterator();
+  void lower_probe();
+  bool uses_sides() const;
+  void lower_on_sides();
   void lower_block(const Block& block);
   void join_reports(const Block& block);
   ir::Builder& b() { return *builder_; }
@@ -229,6 +232,9 @@ class Lowering {
   MapKey lower_key(int number, const Expr& key);
   Value load_map(const Expr& expr, const MapAccess& node);
   Value load_map_value(const MapInfo& map, int number, std::optional<Address> key);
+  bool is_paired(int number) const;
+  void note_lost_pair(int number);
+  void note_overwritten(int number, Address old, Address value);
   void store_map(const Expr& target, const Expr& value);
   Reg find_or_create(int number, const MapKey& key, int32_t present, int32_t absent);
   void create_key(int number, const MapKey& key, Reg answer, int32_t full);
@@ -271,6 +277,7 @@ class Lowering {
   void lower_printf(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
   void lower_print(const Expr& expr, const std::vector<ExprPtr>& args);
   void lower_exit(const Expr& expr, const std::vector<ExprPtr>& args);
+  void leave_script(Span span, Operand code);
   void lower_emit(const Stmt& stmt, const Emit& emit);
   int table_number(std::string_view name) const;
   void lower_time(const Expr& expr, const std::vector<ExprPtr>& args);
@@ -279,6 +286,7 @@ class Lowering {
   // Sends one record whose fields are the given expressions.
   void send(Event event, const std::vector<const Expr*>& fields, bool wake = false);
   Reg reserve(uint32_t size);
+  void note_lost(const Event& event);
   bool can_build_in_place(const Expr& expr) const;
   void note_process(Operand pid);
 

@@ -5,6 +5,7 @@
 #include <linux/bpf.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "builtins/probes.h"
 #include "lang/walk.h"
@@ -256,6 +257,30 @@ bool Lowering::is_deleted_from(int map) const {
   return found;
 }
 
+// Whether the script says what ends the entries of a map.
+bool Lowering::is_paired(int number) const {
+  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
+  return map.decl && !map.decl->pairs.empty();
+}
+
+void Lowering::note_lost_pair(int number) {
+  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
+  note_site(SiteKind::PairLost, map.decl->pairs, imm(0));
+}
+
+// A number is about to be stored over another; 0 stands for an entry that has ended.
+void Lowering::note_overwritten(int number, Address old, Address value) {
+  if (!is_paired(number)) return;
+  int32_t was_open = b().new_block(), lost = b().new_block(), go_on = b().new_block();
+  b().branch(ir::Compare::Ne, reg(b().load(old, 8)), imm(0), was_open, go_on);
+  b().start(was_open);
+  b().branch(ir::Compare::Ne, reg(b().load(value, 8)), imm(0), lost, go_on);
+  b().start(lost);
+  note_lost_pair(number);
+  b().jump(go_on);
+  b().start(go_on);
+}
+
 void Lowering::store_map(const Expr& target, const Expr& value) {
   int number = info(target).map;
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
@@ -280,16 +305,29 @@ void Lowering::store_map(const Expr& target, const Expr& value) {
     int32_t in_place = b().new_block(), create = b().new_block();
     b().branch(ir::Compare::Ne, reg(present), imm(0), in_place, create);
     b().start(in_place);
+    note_overwritten(number, ir::at(present), room);
     b().store(ir::at(present), 8, reg(b().load(room, 8)));
     b().jump(done);
     b().start(create);
   }
   Reg answer = b().new_reg();
   keep_whole_key(number, where, answer, full);
-  b().assign(answer, reg(map_result(b().call(
-                         BPF_FUNC_map_update_elem,
-                         {reg(b().map_pointer(image_.script_map(number))),
-                          reg(b().address_of(where.id)), reg(b().address_of(room)), imm(0)}))));
+  auto update = [&](int64_t flags) {
+    Reg map = b().map_pointer(image_.script_map(number));
+    Reg result = b().call(BPF_FUNC_map_update_elem, {reg(map), reg(b().address_of(where.id)),
+                                                     reg(b().address_of(room)), imm(flags)});
+    b().assign(answer, reg(map_result(result)));
+  };
+  update(is_paired(number) ? kNoExist : 0);
+  if (is_paired(number)) {
+    int32_t again = b().new_block(), tried = b().new_block();
+    b().branch(ir::Compare::Eq, reg(answer), imm(-EEXIST), again, tried);
+    b().start(again);
+    note_lost_pair(number);
+    update(0);
+    b().jump(tried);
+    b().start(tried);
+  }
   int32_t stored = b().new_block();
   b().branch(ir::Compare::SLt, reg(answer), imm(0), full, stored);
   b().start(stored);

@@ -14,7 +14,8 @@ class ThreadUses {
 
   bool are_per_thread() {
     const MapInfo& info = program_.maps[static_cast<size_t>(map_)];
-    if (info.is_scalar != false || info.decl || is_aggregation(info.value) || !is_integer(info.key))
+    bool has_type = info.decl && (info.decl->is_per_report || !info.decl->type.empty());
+    if (info.is_scalar != false || has_type || is_aggregation(info.value) || !is_integer(info.key))
       return false;
     for (const std::unique_ptr<Instance>& instance : program_.instances) {
       if (instance->predicate) look(*instance->predicate);

@@ -59,10 +59,9 @@ bool Actions::take(Bytes record) {
   return event.kind == EventKind::System && !leaves_commands_;
 }
 
-int Actions::take_exit_code() {
-  int code = exit_code_.value_or(0);
-  exit_code_.reset();
-  return code;
+void Actions::leave() {
+  has_left_ = true;
+  is_dropping_ = true;
 }
 
 void Actions::run(const Event& event, Bytes record) {
@@ -82,7 +81,7 @@ void Actions::run(const Event& event, Bytes record) {
     case EventKind::PrintMap: print_map(event, record); break;
     case EventKind::ClearMap:
     case EventKind::ZeroMap: change_map(event); break;
-    case EventKind::Exit: exit(event, record); break;
+    case EventKind::Exit: leave(); break;
     case EventKind::Unwatch: unwatch(event, record); break;
     case EventKind::Process:
       in_.values.symbolizer.remember(load<uint32_t>(record, event.args.at(0).offset));
@@ -203,13 +202,6 @@ void Actions::change_map(const Event& event) {
   Status changed = event.kind == EventKind::ClearMap ? empty_map({in_.image, in_.maps}, map)
                                                      : zero_values({in_.image, in_.maps}, map);
   if (!changed) failed(event, changed.error());
-}
-
-void Actions::exit(const Event& event, Bytes record) {
-  // assert() has no expression for the code: it is fixed, in the text.
-  int64_t fixed = parse_number(event.text).value_or(0);
-  exit_code_ = static_cast<int>(int_argument(event, 0, record, fixed));
-  is_dropping_ = true;
 }
 
 void Actions::capture(const Event& event, Bytes record) {

@@ -38,12 +38,13 @@ class Actions {
   // command.
   bool take(Bytes record);
 
-  // The code of exit(), once it was called.
-  const std::optional<int>& exit_code() const { return exit_code_; }
-  // The code of exit(), or 0, forgotten so that another program can be run.
-  int take_exit_code();
+  // Whether the script has called exit().
+  bool has_left() const { return has_left_; }
+  // It has, though no record says so.
+  void leave();
   // Records count again: those of the end probes do, even after exit().
   void resume() {
+    has_left_ = false;
     is_dropping_ = false;
     leaves_commands_ = false;
   }
@@ -69,7 +70,6 @@ class Actions {
   void print_map(const Event& event, Bytes record);
   void print_table(const Event& event, Bytes record);
   void change_map(const Event& event);
-  void exit(const Event& event, Bytes record);
   void unwatch(const Event& event, Bytes record);
   void capture(const Event& event, Bytes record);
 
@@ -79,7 +79,7 @@ class Actions {
   ActionInput in_;
   HeldRows held_;
   CaptureFiles captures_;
-  std::optional<int> exit_code_;
+  bool has_left_ = false;
   bool is_dropping_ = false;
   bool leaves_commands_ = false;
   uint64_t commands_left_ = 0;

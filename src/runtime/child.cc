@@ -3,7 +3,9 @@
 //   start    fork; the new process waits at a pipe, so that probes can be attached to its id
 //   resume   a byte through the pipe; it runs the command, or tells by another pipe why not
 //
-// If flowtap dies before resume, the pipe closes and the process ends without having run.
+// If flowtap dies before resume, the pipe closes and the process ends without having run. If it
+// dies later the kernel sends SIGTERM, which is also how flowtap ends a command. Not to one that is
+// set-user-ID or has file capabilities: exec then forgets what should be sent.
 
 #include "runtime/child.h"
 
@@ -11,6 +13,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -83,7 +86,9 @@ bool can_be_run(const std::string& program) {
 
 // The other side of the fork. Only system calls from here on: another thread may have held any
 // lock at the time of the fork.
-[[noreturn]] void wait_and_exec(int go, int result, char* const* arguments) {
+[[noreturn]] void wait_and_exec(pid_t parent, int go, int result, char* const* arguments) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(127);  // it died before the call
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -120,11 +125,12 @@ Result<Child> Child::start(std::string_view command) {
   if (::pipe2(result, O_CLOEXEC) < 0) return errno_error("cannot make a pipe");
   Fd result_out(result[0]), result_in(result[1]);
 
+  pid_t parent = ::getpid();
   pid_t pid = ::fork();
   if (pid < 0) return errno_error("cannot make a process");
   if (pid == 0) {
     ::close(go[1]);  // or it would wait for itself
-    wait_and_exec(go[0], result[1], arguments.data());
+    wait_and_exec(parent, go[0], result[1], arguments.data());
   }
   Child child;
   child.pid_ = pid;

@@ -22,6 +22,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/text.h"
 
 namespace flowtap {
@@ -61,7 +62,8 @@ EntryStop::EntryStop(EntryStop&& other) noexcept
 
 // False when it has ended, or nothing came for too long.
 bool EntryStop::wait_for_stop(int& status) {
-  for (uint64_t end = clock_ns(CLOCK_MONOTONIC) + kPatienceNs; clock_ns(CLOCK_MONOTONIC) < end;) {
+  uint64_t end = clock_ns(CLOCK_MONOTONIC) + kPatienceNs;
+  while (clock_ns(CLOCK_MONOTONIC) < end && !is_out_of_time()) {
     // Not consumed when it has ended: others wait for that too.
     siginfo_t info = {};
     if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) !=

@@ -1,6 +1,7 @@
 #pragma once
 // Iterators run beside the event loop, which must empty the ring buffer meanwhile.
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -22,6 +23,8 @@ class Iterators {
 
   // Readable once all are done.
   int wait_fd() const { return done_->get(); }
+  // They end as soon as the kernel comes back from its round.
+  void stop() { *stop_ = true; }
   // Waits for the end, and says whether all went well.
   Status finish();
 
@@ -29,6 +32,7 @@ class Iterators {
   Iterators() = default;
 
   std::unique_ptr<Fd> done_;
+  std::unique_ptr<std::atomic<bool>> stop_;
   std::unique_ptr<std::optional<Error>> error_;
   std::thread thread_;
 };

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "builtins/probes.h"
 #include "kernel/detach.h"
 #include "kernel/run_program.h"
@@ -31,41 +32,52 @@ static constexpr std::chrono::milliseconds kRest{5};
 static constexpr uint64_t kRoomToRest = 1 << 20;  // bytes: no producer fills that in a rest
 static constexpr std::chrono::milliseconds kLongestLookPause{1000};
 
-// A command may take seconds, and a signal must not wait for all that are in the buffer.
+// A command may take seconds, and a signal must not wait for all that are in the buffer, nor for
+// thousands of records whose symbols have to be read.
 void Session::State::take(Bytes record) {
-  if (actions->take(record)) ring->pause();
+  constexpr uint64_t kBetweenLooks = 256;
+  bool is_long = actions->take(record);
+  bool looks = !is_over && ++taken % kBetweenLooks == 0;
+  if (is_long || (looks && was_interrupted())) ring->pause();
 }
 
 Status Session::State::take_some(bool& has_more) {
   has_more = false;
   if (!ring) return Done{};
+  bool has_left = exit_cell && exit_cell->is_called();
+  if (has_left && !left_at) left_at = ring->written();
   has_more = ring->consume();
+  // Its record would have come by now: the ring buffer was full.
+  if (has_left && !actions->has_left() && ring->consumed() >= *left_at) actions->leave();
   parts.writer.flush();
   if (options.is_output_closed && options.is_output_closed()) is_over = true;
-  if (actions->exit_code()) is_over = true;
+  if (actions->has_left()) is_over = true;
+  if (signals && was_interrupted()) take_signals();
   return Done{};
 }
 
-// Handles all there is. For when nothing new can come, or nothing that matters.
+// Handles all there is, but not what comes meanwhile, which may be without end.
 Status Session::State::drain() {
-  bool has_more = true;
-  while (has_more) {
+  bool has_more = false;
+  uint64_t end = ring ? ring->written() : 0;
+  do {
     Status taken = take_some(has_more);
     if (!taken) return taken.error();
-  }
+  } while (has_more && ring->consumed() < end);
   return Done{};
 }
 
 void Session::State::take_signals() {
   while (std::optional<int> signal = signals->next()) {
-    if (*signal != SIGUSR1) {
-      is_over = true;
-      actions->leave_commands();
-      continue;
-    }
+    if (*signal != SIGUSR1) continue;
     Status run = run_all(ProbeKind::Self, "signal");
     if (!run) parts.writer.runtime_error(Place{}, run.error().message());
   }
+  // Also one that was read elsewhere, while output was blocked.
+  if (!was_interrupted() || is_over) return;
+  is_over = true;
+  actions->leave_commands();
+  if (iterators) iterators->stop();
 }
 
 void Session::State::unwatch(uint64_t address) {
@@ -162,12 +174,18 @@ void Session::State::start_clocks() {
   if (interval.count()) next_report = now + interval;
 }
 
-// What the script gathered, as it says itself.
+// What the script gathered, as it says itself. Maps that are `per report` are given to it whole:
+// when it begins no program uses its side of them any more.
 Status Session::State::report() {
   if (!report_point()) return Done{};
+  // The records of a report must not be lost to those that came before them.
+  if (Status drained = drain(); !drained) return drained;
   if (options.has_times) actions->write_time();
+  Status turned = sides->turn();
+  if (!turned) return turned;
   Status ran = run_all(ProbeKind::Self, "report");
-  return ran ? drain() : ran;
+  if (ran) ran = drain();
+  return ran ? sides->empty() : ran;
 }
 
 Status Session::State::look_at_clocks() {
@@ -183,7 +201,8 @@ int Session::State::milliseconds_to_wait() const {
   using std::chrono::milliseconds;
   bool has_process = options.child || options.pid;
   milliseconds wait = milliseconds::max();
-  if (losses->has_sites()) wait = kLossPause;
+  // In a non-maskable interrupt a record can be lost, and nobody woken, though there is room.
+  if (losses->has_sites() || exit_cell) wait = kLossPause;
   if (options.look_at_process && has_process) wait = look_pause;
   Clock::time_point soonest = std::min(next_report, last_moment);
   if (soonest != Clock::time_point::max()) {
@@ -208,7 +227,7 @@ bool Session::State::may_rest() const {
 Status Session::State::wait() {
   losses_read = Clock::now();
   start_clocks();
-  if (waits_for_nothing()) {
+  if (waits_for_nothing() && !is_over) {
     Status started = start_iterators();
     if (!started) return started.error();
     if (!iterators) is_over = true;
@@ -255,6 +274,18 @@ Status Session::State::run_dumps() {
   return Done{};
 }
 
+int Session::State::exit_code() const {
+  return exit_cell && exit_cell->is_called() ? exit_cell->code() : earlier_code;
+}
+
+// Even after exit() the last report and the end probes are heard, and may call it themselves.
+void Session::State::begin_phase() {
+  earlier_code = exit_code();
+  if (exit_cell) exit_cell->reset();
+  left_at.reset();
+  actions->resume();
+}
+
 Status Session::State::finish() {
   signals->let_through();
   iterators.reset();
@@ -268,10 +299,10 @@ Status Session::State::finish() {
 
   Status drained = drain();
   if (!drained) return drained.error();
-  actions->resume();
+  begin_phase();
   Status reported = report();
   if (!reported) return reported.error();
-  actions->resume();
+  begin_phase();
   Status ended = run_all(ProbeKind::End);
   if (!ended) return ended.error();
   drained = drain();
@@ -298,10 +329,15 @@ Status Session::State::finish() {
   return Done{};
 }
 
+// Reports have shown what is per report.
 void Session::State::write_maps() {
   std::vector<size_t> order;
+  auto is_reported = [&](size_t map) {
+    return std::any_of(parts.image.sides.begin(), parts.image.sides.end(),
+                       [&](const MapSides& sides) { return sides.first == map; });
+  };
   for (size_t i = 0; i < parts.image.maps.size(); i++)
-    if (parts.image.maps[i].is_script_map) order.push_back(i);
+    if (parts.image.maps[i].is_script_map && !is_reported(i)) order.push_back(i);
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return parts.image.maps[a].name < parts.image.maps[b].name;
   });

@@ -36,6 +36,15 @@ std::string map_full_message(const Site& site, SiteCount count) {
                      site.subject, count.count, updates);
 }
 
+// The subject is a plural: "completions".
+std::string pair_message(const Site& site, uint64_t count) {
+  std::string what = site.subject;
+  if (count != 1)
+    return fmt::format("{} {} were not seen: their keys were used again", count, what);
+  if (what.ends_with('s')) what.pop_back();
+  return fmt::format("1 {} was not seen: its key was used again", what);
+}
+
 // The helper behind a site, for the second line of the report; empty for none.
 std::string_view helper_of(const Site& site) {
   switch (site.kind) {
@@ -53,6 +62,8 @@ std::string site_message(const Site& site, SiteCount count) {
   switch (site.kind) {
     case SiteKind::RingbufFull:
       return fmt::format("{} records lost: the ring buffer was full", count.count);
+    case SiteKind::ActionLost:
+      return fmt::format("{} was lost {}: the ring buffer was full", site.subject, often);
     case SiteKind::MapFull: return map_full_message(site, count);
     case SiteKind::DivisionByZero:
       return fmt::format("division by zero, {}; 1 was taken as the result", often);
@@ -73,6 +84,7 @@ std::string site_message(const Site& site, SiteCount count) {
           "there "
           "yet",
           often);
+    case SiteKind::PairLost: return pair_message(site, count.count);
     case SiteKind::StackCut:
       return fmt::format("a stack ends early, {}: no unwind table tells the caller", often);
   }
@@ -116,10 +128,11 @@ bool Losses::report(bool is_end) {
     const Site& site = in_.image.sites[i];
     uint64_t fresh = sites[i].count - reported_[i];
     if (fresh == 0) continue;
-    bool is_lost_event = site.kind == SiteKind::RingbufFull;
+    bool is_action = site.kind == SiteKind::ActionLost;
+    bool is_lost_event = is_action || site.kind == SiteKind::RingbufFull;
     if (is_lost_event) lost += fresh;
     // While running one warning per site is enough.
-    bool is_said = !is_lost_event && in_.warns && (is_end || reported_[i] == 0);
+    bool is_said = in_.warns && (is_action || (!is_lost_event && (is_end || reported_[i] == 0)));
     if (is_said) report_site(site, sites[i]);
     has_said |= is_said;
     if (is_lost_event || is_said) reported_[i] = sites[i].count;

@@ -24,6 +24,9 @@ TEST(SiteMessage, every_kind_has_one) {
   };
   const Case cases[] = {
       {{.kind = SiteKind::RingbufFull}, {3, 0}, "3 records lost: the ring buffer was full"},
+      {{.kind = SiteKind::ActionLost, .subject = "clear(@n)"},
+       {1, 0},
+       "clear(@n) was lost once: the ring buffer was full"},
       {{.kind = SiteKind::MapFull, .subject = "@x"},
        {2, -E2BIG},
        "map '@x' is full: 2 updates lost; raise the limit, e.g. --max-keys 50000"},
@@ -51,6 +54,12 @@ TEST(SiteMessage, every_kind_has_one) {
        {.count = 3},
        "a stack was taken by frame pointers, 3 times: the unwind tables of the process were not "
        "there yet"},
+      {{.kind = SiteKind::PairLost, .subject = "completions"},
+       {37, 0},
+       "37 completions were not seen: their keys were used again"},
+      {{.kind = SiteKind::PairLost, .subject = "completions"},
+       {1, 0},
+       "1 completion was not seen: its key was used again"},
       {{.kind = SiteKind::StackCut},
        {.count = 1},
        "a stack ends early, once: no unwind table tells the caller"},

@@ -116,12 +116,19 @@ Status Session::State::open(std::optional<Refusal>* refusal) {
                                     if (unwind) unwind->add(pid, layout);
                                   },
                               .warns = options.warns});
+  sides.emplace(KernelMaps{parts.image, loaded.maps});
   losses.emplace(Losses::Input{parts.image, parts.sources, loaded, parts.writer, options.warns});
   if (parts.image.ringbuf >= 0) {
     int fd = loaded.maps[static_cast<size_t>(parts.image.ringbuf)].get();
     Result<RingBuffer> opened = RingBuffer::open(fd, [this](Bytes record) { take(record); });
     if (!opened) return opened.error();
     ring.emplace(std::move(*opened));
+  }
+  if (parts.image.exit_cell >= 0) {
+    int fd = loaded.maps[static_cast<size_t>(parts.image.exit_cell)].get();
+    Result<ExitCell> opened = ExitCell::open(fd);
+    if (!opened) return opened.error();
+    exit_cell.emplace(std::move(*opened));
   }
   if (options.stats) {
     Result<Fd> enabled = enable_run_stats();
@@ -260,7 +267,7 @@ Status Session::State::start() {
     const Table& only = parts.image.tables.at(static_cast<size_t>(*table));
     if (only.sorted_by < 0) parts.writer.heading(only);
   }
-  if (!options.dry_run && !waits_for_nothing()) {
+  if (!options.dry_run && !is_over && !waits_for_nothing()) {
     Status visited = visit_what_is_there();
     if (!visited) return visited.error();
   }
@@ -300,7 +307,7 @@ Status Session::attach() {
     if (state_->may_end_in_begin() && !state_->options.is_trial) {
       // A script that ends here has nothing to wait for; attaching would only take time.
       if (Status drained = state_->drain(); !drained) return drained.error();
-      if (state_->actions->exit_code()) return Done{};
+      if (state_->actions->has_left()) return Done{};
     }
   }
   Status done = state_->attach_all();
@@ -320,11 +327,12 @@ Result<int> Session::loop() {
   if (!waited) return waited.error();
   Status finished = state_->finish();
   if (!finished) return finished.error();
-  return state_->actions->exit_code().value_or(0);
+  return state_->exit_code();
 }
 
 Result<uint32_t> Session::run(size_t program, uint64_t times) {
   uint64_t errors = state_->actions->errors();
+  state_->earlier_code = 0;
   bool has_failed = false;
   uint32_t returned = 0;
   for (uint64_t i = 0; i < times && !has_failed && returned == 0; i++) {
@@ -333,8 +341,8 @@ Result<uint32_t> Session::run(size_t program, uint64_t times) {
     returned = *result;
     Status drained = state_->drain();
     if (!drained) return drained.error();
-    state_->actions->resume();
-    has_failed = state_->actions->errors() > errors || state_->actions->take_exit_code() != 0;
+    state_->begin_phase();
+    has_failed = state_->actions->errors() > errors || state_->earlier_code != 0;
   }
   has_failed |= state_->losses->report_all();
   return returned == 0 && has_failed ? 1 : returned;

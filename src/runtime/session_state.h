@@ -5,8 +5,10 @@
 
 #include "kernel/ring_buffer.h"
 #include "runtime/actions.h"
+#include "runtime/exit_cell.h"
 #include "runtime/iterators.h"
 #include "runtime/losses.h"
+#include "runtime/map_sides.h"
 #include "runtime/session.h"
 #include "runtime/signals.h"
 #include "runtime/traced_files.h"
@@ -43,6 +45,8 @@ struct Session::State {
   Status drain();
   void take(Bytes record);
   Status take_some(bool& has_more);
+  int exit_code() const;
+  void begin_phase();
   void take_signals();
   void check_losses();
   Status report();
@@ -73,7 +77,12 @@ struct Session::State {
   std::optional<UnwindTables> unwind;
   std::optional<Actions> actions;
   std::optional<Losses> losses;
+  std::optional<TurningMaps> sides;
   std::optional<RingBuffer> ring;
+  std::optional<ExitCell> exit_cell;
+  int earlier_code = 0;  // of exit() before the reports and end probes, which may replace it
+  std::optional<uint64_t>
+      left_at;  // exit() was seen in its cell: what is written up to here counts
   std::optional<Signals> signals;
   std::optional<Iterators> iterators;
   using Clock = std::chrono::steady_clock;
@@ -87,6 +96,7 @@ struct Session::State {
   std::vector<Fd> leftovers;                // to be closed in the background
   Fd process;                               // of -p
   Fd stats;
+  uint64_t taken = 0;  // records
   bool is_over = false;
 };
 

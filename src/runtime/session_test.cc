@@ -45,17 +45,23 @@ Event printf_event(const std::string& text) {
           .args = {number_field()},
           .size = kRecordHeader + 8};
 }
-Event exit_event() {
-  return {.kind = EventKind::Exit, .args = {number_field()}, .size = kRecordHeader + 8};
+Event exit_event() { return {.kind = EventKind::Exit}; }
+
+// Something that keeps a script waiting for longer than any test takes.
+Assembler idle() {
+  return Assembler("idle", ProgramType::PerfEvent).done().at(interval_point(1000000));
 }
 
-// Events 0 and 1 print "a %d" and "b %d", 2 is exit. Map 0 is the ring buffer, 1 is @n.
+// Events 0 and 1 print "a %d" and "b %d", 2 is exit. Map 0 is the ring buffer, 1 is
+// @n, 2 the exit cell.
 class SessionTest : public testing::Test {
  protected:
   void SetUp() override {
     SKIP_WITHOUT_BPF();
     sources_.add("test.bt", "begin { }\n");
-    image_.maps = {ringbuf_map(), array_map()};
+    image_.maps = {ringbuf_map(), array_map(), array_map(kExitCellSize)};
+    image_.maps[2].is_mapped = true;
+    image_.exit_cell = 2;
     image_.maps[1].name = "@n";
     image_.maps[1].is_script_map = true;
     image_.maps[1].value = int_type(8, false);
@@ -92,12 +98,21 @@ TEST_F(SessionTest, begin_and_end_run_in_order_and_maps_follow) {
 }
 
 TEST_F(SessionTest, exit_drops_what_was_written_after_it_but_not_the_end_probe) {
-  add(Assembler().record(0, 0, 1).record(0, 2, 7).record(0, 0, 2).done().at(begin_point()));
+  add(Assembler().record(0, 0, 1).set_exit_cell(2, 7).record(0, 2, 0).record(0, 0, 2).done().at(
+      begin_point()));
   add(Assembler().record(0, 0, 3).done().at(begin_point()));
   add(Assembler().record(0, 1, 4).done().at(end_point()));
   EXPECT_EQ(run_text({.print_maps_on_exit = false, .quiet = true}), 7);
   EXPECT_EQ(out_.buffer(), "a 1\nb 4\n\n\n");
   EXPECT_EQ(diagnostics_.buffer(), "");
+}
+
+TEST_F(SessionTest, exit_needs_no_record) {
+  add(idle());
+  add(Assembler().record(0, 0, 1).set_exit_cell(2, 7).done().at(begin_point()));
+  add(Assembler().record(0, 1, 4).done().at(end_point()));
+  EXPECT_EQ(run_text({.print_maps_on_exit = false, .quiet = true}), 7);
+  EXPECT_EQ(out_.buffer(), "a 1\nb 4\n\n\n");
 }
 
 TEST_F(SessionTest, json_has_the_attached_line_first) {
@@ -114,8 +129,9 @@ TEST_F(SessionTest, an_interval_runs_until_exit) {
   add(Assembler("i", ProgramType::PerfEvent)
           .count(1)
           .load64(1, 2, 0)
-          .skip_if_not(1, 3, 8 + 1)
-          .record(0, 2, 5)
+          .skip_if_not(1, 3, 4 + 8 + 1)
+          .set_exit_cell(2, 5)
+          .record(0, 2, 0)
           .done()
           .at(interval_point(5)));
   EXPECT_EQ(run_text({.print_maps_on_exit = false}), 5);
@@ -123,11 +139,6 @@ TEST_F(SessionTest, an_interval_runs_until_exit) {
 }
 
 // --- what ends a run ----------------------------------------------------------------------------
-
-// Something that keeps a script waiting for longer than any test takes.
-Assembler idle() {
-  return Assembler("idle", ProgramType::PerfEvent).done().at(interval_point(1000000));
-}
 
 // Does `act` when the probes are attached. The line about them is how others know it as well.
 class Watched : public TextWriter {
@@ -174,7 +185,7 @@ TEST_F(SessionTest, a_second_signal_kills) {
 }
 
 TEST_F(SessionTest, sigusr1_runs_self_probes_and_does_not_end_it) {
-  add(Assembler("self").record(0, 0, 5).record(0, 2, 0).done().at(
+  add(Assembler("self").record(0, 0, 5).set_exit_cell(2, 0).record(0, 2, 0).done().at(
       {.kind = ProbeKind::Self, .name = "self:signal:SIGUSR1", .target = "signal"}));
   Watched writer(out_, diagnostics_, context_, [] { ::kill(::getpid(), SIGUSR1); });
   ASSERT_TRUE(run(parts(writer), {.print_maps_on_exit = false}));
@@ -203,7 +214,7 @@ TEST_F(SessionTest, the_child_is_looked_at_while_it_lives) {
 }
 
 TEST_F(SessionTest, the_child_ends_with_it) {
-  add(Assembler().record(0, 2, 4).done().at(begin_point()));
+  add(Assembler().set_exit_cell(2, 4).record(0, 2, 0).done().at(begin_point()));
   Result<Child> child = Child::start("sleep 1000");
   ASSERT_TRUE(child);
   pid_t pid = child->pid();
@@ -290,7 +301,7 @@ TEST_F(SessionTest, what_cannot_be_attached_ends_it_unless_forgiven) {
   EXPECT_EQ(code.error().code, ENOENT);
   EXPECT_EQ(std::exchange(out_.buffer(), {}), "a 1\n");
 
-  add(Assembler().record(0, 2, 0).done().at(begin_point()));
+  add(Assembler().set_exit_cell(2, 0).record(0, 2, 0).done().at(begin_point()));
   std::string forgiven;
   RunOptions options{.print_maps_on_exit = false,
                      .forgive = [&](const AttachPoint& point, const Error&) {
@@ -326,7 +337,7 @@ TEST_F(SessionTest, records_that_make_no_sense_are_reported) {
 
 TEST_F(SessionTest, tests_are_run_one_by_one) {
   add(Assembler().done());
-  add(Assembler().record(0, 2, 7).done());
+  add(Assembler().set_exit_cell(2, 7).record(0, 2, 0).done());
   add(Assembler().mov(0, 9).exit());
   image_.events.push_back({.kind = EventKind::Errorf, .format = *parse_format("bad")});
   add(Assembler().record(0, 3, 0).done());

@@ -6,6 +6,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/interrupt.h"
+
 namespace flowtap {
 
 Result<Signals> Signals::hold() {
@@ -16,6 +18,7 @@ Result<Signals> Signals::hold() {
   ::pthread_sigmask(SIG_BLOCK, &set, &signals.before_);
   signals.fd_ = Fd(::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
   if (!signals.fd_.valid()) return errno_error("cannot wait for signals");
+  forget_interrupt();
   return signals;
 }
 
@@ -26,7 +29,9 @@ Signals::~Signals() {
 std::optional<int> Signals::next() {
   signalfd_siginfo info;
   if (::read(fd_.get(), &info, sizeof info) != sizeof info) return std::nullopt;
-  return static_cast<int>(info.ssi_signo);
+  int signal = static_cast<int>(info.ssi_signo);
+  if (signal != SIGUSR1) note_interrupt(signal);
+  return signal;
 }
 
 // One press of Ctrl-C may have sent several; those that are waiting are not a second wish.

@@ -125,20 +125,19 @@ class Expander {
     point.function = part(2);
   }
 
-  // self:report, self:report:5. The time is what --interval stands for when it is not given.
+  // self:report, self:report:5, self:report:100ms. The time is what --interval stands for when it
+  // is not given.
   void expand_report(const ProbeRow& row) {
-    uint64_t seconds = 0;
-    if (count() == 2) {
-      std::optional<int64_t> number = parse_number(part(2));
-      if (!number || *number <= 0) {
-        error(fmt::format("a report comes every so many seconds, found '{}'", part(2)));
-        return;
-      }
-      seconds = static_cast<uint64_t>(*number);
+    std::optional<uint64_t> ns = 0;
+    if (count() == 2) ns = nanoseconds(part(2), 1'000'000'000);
+    if (count() == 2 && ns.value_or(0) == 0) {
+      error(fmt::format("a report comes every so many seconds, found '{}'", part(2)))
+          .with_hint("write 'self:report:5' or 'self:report:100ms'");
+      return;
     }
     AttachPoint& point = add(row.kind, "self:report");
     point.target = part(1);
-    point.period = seconds * 1'000'000'000;
+    point.period = *ns;
   }
 
   void expand_named(const ProbeRow& row) {
@@ -302,23 +301,29 @@ class Expander {
     point.period = static_cast<uint64_t>(*number) * (is_hz ? 1 : *unit_ns(part(1)));
   }
 
-  // profile:10ms, or a bare number of nanoseconds.
-  void expand_duration(const ProbeRow& row) {
-    const std::string& text = part(1);
+  // "10ms"; a number without a unit counts `unit_of_bare`.
+  static std::optional<uint64_t> nanoseconds(const std::string& text, uint64_t unit_of_bare) {
     size_t unit_at = text.find_last_of("0123456789") + 1;
     std::optional<int64_t> number = parse_number(text.substr(0, unit_at));
-    std::optional<uint64_t> unit = unit_at == text.size() ? 1 : unit_ns(text.substr(unit_at));
-    if (!number || *number < 0 || !unit) {
-      error(fmt::format("'{}' is not a length of time", text))
+    std::optional<uint64_t> unit =
+        unit_at == text.size() ? unit_of_bare : unit_ns(text.substr(unit_at));
+    if (!number || *number < 0 || !unit) return std::nullopt;
+    return static_cast<uint64_t>(*number) * *unit;
+  }
+
+  // profile:10ms, or a bare number of nanoseconds.
+  void expand_duration(const ProbeRow& row) {
+    std::optional<uint64_t> ns = nanoseconds(part(1), 1);
+    if (!ns) {
+      error(fmt::format("'{}' is not a length of time", part(1)))
           .with_hint(fmt::format("write it as '{}' or '{}:10ms'", row.forms, row.name));
       return;
     }
-    uint64_t ns = static_cast<uint64_t>(*number) * *unit;
-    if (ns < 1000) {
-      error(fmt::format("the shortest {} is 1us, found {} nanoseconds", row.name, ns));
+    if (*ns < 1000) {
+      error(fmt::format("the shortest {} is 1us, found {} nanoseconds", row.name, *ns));
       return;
     }
-    add(row.kind, fmt::format("{}:us:{}", row.name, ns / 1000)).period = ns;
+    add(row.kind, fmt::format("{}:us:{}", row.name, *ns / 1000)).period = *ns;
   }
 
   void expand_event(const ProbeRow& row, std::span<const PerfEventName> events) {

@@ -373,8 +373,23 @@ class Checker {
       }
   }
 
+  void check_reports(const MapDecl& decl) {
+    auto is_report = [](const AttachSpec& spec) {
+      return spec.parts.size() > 1 && spec.parts[0] == "self" && spec.parts[1] == "report";
+    };
+    auto reports = [&](const Probe& probe) {
+      return std::any_of(probe.attach.begin(), probe.attach.end(), is_report);
+    };
+    if (std::none_of(ast_.probes.begin(), ast_.probes.end(), reports))
+      diagnostics_
+          .error(decl.span, fmt::format("'{}' is per report, but nothing reports", decl.name))
+          .with_hint("write a probe 'self:report', or leave out 'per report'");
+  }
+
   void check_map_decls() {
     for (const MapDecl& decl : ast_.map_decls) {
+      if (decl.is_per_report) check_reports(decl);
+      if (decl.type.empty()) continue;
       bool known = decl.type == "hash" || decl.type == "lruhash" || decl.type == "percpuhash" ||
                    decl.type == "percpulruhash";
       if (!known)
@@ -466,6 +481,11 @@ class Checker {
 };
 
 }  // namespace
+
+bool is_report(const Instance& instance) {
+  return instance.kind == ProbeKind::Self && !instance.attach.empty() &&
+         instance.attach[0].target == "report";
+}
 
 CheckedProgram check(Ast& ast, const CDeclarations& declarations, const Target& target,
                      const CheckOptions& options, Diagnostics& diagnostics) {

@@ -79,6 +79,8 @@ struct Instance {
   size_t first_variable = 0, end_variable = 0;  // its own part of CheckedProgram::variables
 };
 
+bool is_report(const Instance& instance);  // self:report
+
 // A named option of the script: getopt("name", default, "description").
 struct ScriptOption {
   std::string name;

@@ -470,7 +470,7 @@ void Inferrer::use_key(MapInfo& map, const Expr& key) {
 
 // Aggregations keep a value per CPU, everything else one for all.
 void Inferrer::check_declaration(const MapInfo& map) {
-  if (!map.decl) return;
+  if (!map.decl || map.decl->type.empty()) return;
   bool is_per_cpu = map.decl->type.starts_with("percpu");
   if (is_per_cpu == is_aggregation(map.value)) return;
   bool is_lru = map.decl->type.ends_with("lruhash");

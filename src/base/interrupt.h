@@ -1,0 +1,24 @@
+#pragma once
+// Whether a signal has asked flowtap to end. While a script runs, SIGINT, SIGTERM and SIGHUP are
+// blocked and the event loop reads them. Work that can take long because of what others wrote (a
+// file full of symbols, a pipe that nobody reads) asks here now and then, and gives up in time.
+
+namespace flowtap {
+
+// Such a signal has been read by the event loop, or is still pending. A system call until then:
+// ask every few thousand steps.
+bool was_interrupted();
+
+// The same, and the time to finish in order (half a second) is over: what is not done is left out.
+bool is_out_of_time();
+
+// For output that its reader does not take. After SIGTERM or SIGHUP it should be given up soon.
+// After SIGINT the reader may be a pager, which still wants what was gathered; the next signal then
+// ends the process at once.
+bool should_give_up_output();
+
+// For the event loop: it has read such a signal. Another script starts without one.
+void note_interrupt(int signal);
+void forget_interrupt();
+
+}  // namespace flowtap

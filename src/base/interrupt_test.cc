@@ -1,0 +1,67 @@
+#include "base/interrupt.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace flowtap {
+namespace {
+
+class InterruptTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    forget_interrupt();
+    ::sigemptyset(&set_);
+    ::sigaddset(&set_, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &set_, &before_);
+  }
+  void TearDown() override {
+    take();
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    forget_interrupt();
+  }
+  void take() {
+    timespec none{};
+    while (::sigtimedwait(&set_, nullptr, &none) > 0) {
+    }
+  }
+
+  sigset_t set_, before_;
+};
+
+TEST_F(InterruptTest, a_pending_signal_interrupts_and_stays_noted_when_it_is_read) {
+  EXPECT_FALSE(was_interrupted());
+  ::kill(::getpid(), SIGTERM);
+  EXPECT_TRUE(was_interrupted());
+  take();
+  EXPECT_TRUE(was_interrupted());
+  forget_interrupt();
+  EXPECT_FALSE(was_interrupted());
+}
+
+TEST_F(InterruptTest, time_runs_out_after_the_signal) {
+  EXPECT_FALSE(is_out_of_time());
+  note_interrupt(SIGTERM);
+  EXPECT_FALSE(is_out_of_time());
+  timespec longer{.tv_sec = 0, .tv_nsec = 600'000'000};
+  ::nanosleep(&longer, nullptr);
+  EXPECT_TRUE(is_out_of_time());
+  note_interrupt(SIGTERM);  // a second signal gives no more time
+  EXPECT_TRUE(is_out_of_time());
+}
+
+TEST_F(InterruptTest, output_is_given_up_but_not_to_a_pager) {
+  EXPECT_FALSE(should_give_up_output());
+  note_interrupt(SIGINT);
+  EXPECT_FALSE(should_give_up_output());
+  ::kill(::getpid(), SIGTERM);
+  EXPECT_TRUE(should_give_up_output());
+  take();
+  forget_interrupt();
+  note_interrupt(SIGHUP);
+  EXPECT_TRUE(should_give_up_output());
+}
+
+}  // namespace
+}  // namespace flowtap
