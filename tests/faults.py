@@ -2,6 +2,7 @@
 test and gives what went wrong, or nothing."""
 
 import contextlib
+import itertools
 import json
 import os
 import pty
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import features
@@ -59,6 +61,26 @@ def terminal_that_goes_away_ends_in_order(flowtap):
     return "" if is_ready and status == 0 and "@seen: 1" in text else f"ready {is_ready}, status {status}: {text}"
 
 
+def file_of_o_keeps_its_content_until_all_is_attached(flowtap):
+    problem = ""
+    with tempfile.TemporaryDirectory() as folder:
+        old, new = Path(folder, "old"), Path(folder, "new")
+        for arguments, code in ((["-e", "begin { print(nothing); }"], 1), (["-e", "tracepoint:no:such { }"], 1), (["--dry-run", "-e", "begin { print(1); }"], 0),
+                                (["--no-feature", "kprobe", "-e", "kprobe:vfs_read { print(reg(\"ip\")); }"], 3), (["-c", "/no/such/command", "-e", "begin { }"], 1)):
+            old.write_text("kept")
+            for path in (old, new):
+                done = run(flowtap, "-o", str(path), *arguments)
+                problem += "" if done.returncode == code else f"  {arguments}: {done.returncode} {done.stderr}"
+            problem += "" if old.read_text() == "kept" and not new.exists() else f"  {arguments}: old {old.read_text()}, new {new.exists()}\n"
+        old.write_text("something longer than what replaces it")
+        run(flowtap, "-o", str(old), "-e", "begin { print(1); }")
+        problem += "" if old.read_text() == "1\n\n\n" else f"  replaced by {old.read_text()!r}\n"
+        run(flowtap, "-o", str(old), "-e", "begin { exit(); }")
+        problem += "" if old.read_text() == "\n\n" else f"  emptied: {old.read_text()!r}\n"
+        unwritable = run(flowtap, "-o", f"{folder}/no/such", "-e", "begin { print(1); }")
+    return problem + ("" if unwritable.returncode == 2 and "cannot write" in unwritable.stderr else unwritable.stderr)
+
+
 # --- memory ---------------------------------------------------------------------------------------
 @contextlib.contextmanager
 def little_memory(megabytes):
@@ -85,6 +107,114 @@ def kernel_without_memory_for_a_map_is_told(flowtap):
         done = subprocess.run([*inside, flowtap, "-q", "-e", "let @a = hash(1000000); begin { @a[1] = 1; exit(); }"], capture_output=True, text=True, timeout=TIME_LIMIT)
     told = "cannot create map '@a'" in done.stderr and "memory" in done.stderr
     return "" if done.returncode == 3 and told else f"{done.returncode} {done.stderr}"
+
+
+# --- the ring buffer ------------------------------------------------------------------------------
+SMALL_RING = "config = { perf_rb_pages = 1 } "
+FLOOD = 'for ($i : 0..5000) { printf("%d\\n", $i); }'  # far more than fits
+WAIT = " interval:s:1000 { }"
+
+
+def exit_needs_no_room_in_the_ring_buffer(flowtap):
+    scripts = {
+        "begin": f"begin {{ {FLOOD} exit(7); }}" + WAIT,
+        "a loop": 'begin { for ($i : 0..5000) { printf("%d\\n", $i); if ($i == 4999) { exit(7); } } }' + WAIT,
+        "a function": f"fn leave($code : int32) : void {{ exit($code); }} begin {{ {FLOOD} leave(7); }}" + WAIT,
+        "assert": f'begin {{ {FLOOD} assert(pid == 0, "no"); }}' + WAIT,
+        "the first of two": f"begin {{ {FLOOD} exit(7); }} begin {{ exit(8); }}" + WAIT,
+        "end": f"begin {{ exit(6); }} end {{ {FLOOD} exit(7); }}",
+        "interval": f"interval:ms:10 {{ {FLOOD} exit(7); }}",
+        "a report": f"self:report:1 {{ {FLOOD} exit(7); }}",
+        "an event": f"tracepoint:syscalls:sys_enter_chdir /cpid == pid/ {{ {FLOOD} exit(7); }}"}
+    if features.has("btf"):
+        scripts["an iterator"] = f"iter:task {{ {FLOOD} exit(7); }}"
+    problem = ""
+    for name, script in scripts.items():
+        code = 1 if name == "assert" else 7
+        command = ["-c", "sh -c 'cd /no/such; exec sleep 1000'"] if name == "an event" else []
+        done = run(flowtap, *command, "-f", "json", "-e", SMALL_RING + script)
+        if done.returncode != code or '"lost_events"' not in done.stdout:
+            problem += f"  {name}: {done.returncode} {done.stdout[-300:]} {done.stderr}\n"
+    return problem
+
+
+def actions_that_are_lost_are_named(flowtap):
+    script = SMALL_RING + 'table t sorted by N { int N "n"; }' + f" begin {{ @a = 1; @b = 1; {FLOOD} print(@a); clear(@a); clear(@b); zero(@b); unwatch(1); print(t); }}"
+    done = run(flowtap, "-e", script)
+    wanted = [f"{action} was lost once: the ring buffer was full" for action in ("print(@a)", "clear(@b)", "zero(@b)", "unwatch()", "print(t)")]
+    missing = [text for text in wanted if text not in done.stderr]
+    return f"{missing} not in {done.stderr}" if missing else ""
+
+
+def process_whose_first_record_was_lost_is_looked_at_again(flowtap):
+    """Its mappings are read while it lives, so that its stacks have names after its end."""
+    running = Running(flowtap, "-e", SMALL_RING + """tracepoint:syscalls:sys_enter_chdir {
+        $to = str(args.filename);
+        if ($to == "/no/first") { %s }
+        if ($to == "/no/second") { @ = ustack(1); } else { @other = ustack(1); } }""" % FLOOD)
+    subprocess.run(["sh", "-c", "cd /no/first; sleep 0.3; cd /no/second; sleep 0.3"], stderr=subprocess.DEVNULL)
+    out, err = running.stop()
+    stack = out.partition("@: ")[2].partition("@other")[0]
+    return "" if "chdir+" in stack and "Lost" in err else f"{stack} {err}"
+
+
+# --- limits of the shell ----------------------------------------------------------------------------
+LIMITS = [("-s", 64), ("-s", 256), ("-v", 10000), ("-v", 20000), ("-v", 40000), ("-d", 2000), ("-f", 0), ("-u", 1), ("-n", 3), ("-n", 6), ("-n", 20)]
+
+
+def limited_runs(folder):
+    """Command lines of every kind, among them scripts as deeply nested as is permitted."""
+    nested = "begin { print(" + "(" * 190 + "1" + ")" * 190 + "); exit(); }"
+    blocks = "begin { " + "if (pid) { " * 190 + "print(1);" + "}" * 190 + " exit(); }"
+    stacks = "begin { @[kstack] = count(); exit(); } end { print(1); }"
+    return [["-e", nested], ["-e", blocks], ["-e", stacks], ["-o", f"{folder}/out", "-e", stacks], ["-c", "true", "-e", "interval:s:100 { }"],
+            ["tcplife", "--dry-run"], ["biosnoop", "--plot", f"{folder}/out.svg", "--dry-run"], ["-l", "tracepoint:sched:*"],
+            ["-lv", "rawtracepoint:sched_switch"], ["check", "tcplife"], ["help", "tcplife"], ["tools"], ["--info"], ["--docs", "builtins"]]
+
+
+def limits_of_the_shell_end_in_a_message(flowtap):
+    def problem_of(limit, arguments):
+        command = ["sh", "-c", f'ulimit {limit[0]} {limit[1]} && exec "$@"', "sh", flowtap, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT)
+        said = done.stderr or (arguments[0] == "check" and done.stdout)  # what does not work is what it was asked for
+        is_good = done.returncode in (0, 1, 2, 3) and (done.returncode == 0 or said)
+        return "" if is_good else f"  ulimit {' '.join(map(str, limit))}, {arguments}: {done.returncode} {done.stderr[-300:]}\n"
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as threads:
+        cases = itertools.product(LIMITS, limited_runs(folder))
+        return "".join(threads.map(lambda case: problem_of(*case), cases))
+
+
+def limit_of_a_file_is_told(flowtap):
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", flowtap, "-q", "-o", f"{folder}/out", "-e", "begin { print(1); }"],
+                              capture_output=True, text=True, timeout=TIME_LIMIT)
+    return "" if done.returncode == 3 and "File too large" in done.stderr else f"{done.returncode} {done.stderr}"
+
+
+def commands_have_the_signals_of_the_shell(flowtap):
+    """What flowtap itself survives, a closed pipe and a file that is too large, ends its commands as usual."""
+    def signals(text):
+        """Those blocked, and those ignored without the two that the C library keeps for itself."""
+        masks = [int(line.split()[1], 16) & 0x7fffffff for line in text.splitlines() if line.startswith("Sig")]
+        return masks if len(masks) == 2 else text
+    show = "grep -E Sig(Blk|Ign): /proc/self/status"
+    expected = signals(subprocess.run(show.split(), capture_output=True, text=True).stdout)
+    child = signals(run(flowtap, "-c", show, "-e", "interval:s:100 { }").stdout)
+    shell = signals(run(flowtap, "--unsafe", "-e", 'begin { system("grep -E \'Sig(Blk|Ign):\' /proc/self/status"); exit(); }').stdout)
+    return "" if child == shell == expected else f"{expected}, -c: {child}, system(): {shell}"
+
+
+def directory_that_cannot_be_read_is_told(flowtap):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, mode in (("open", 0o755), ("closed", 0o000)):
+            Path(folder, name).mkdir()
+            Path(folder, name).chmod(mode)
+        os.chmod(folder, 0o755)
+        script = Path(folder, "main.bt")
+        script.write_text('import "./closed"; begin { }')
+        program = shutil.copy(flowtap, Path(folder, "flowtap"))
+        done = subprocess.run([program, script], capture_output=True, text=True, timeout=TIME_LIMIT, user=65534, cwd=folder)
+    return "" if done.returncode == 1 and "/closed': Permission denied" in done.stderr else f"{done.returncode} {done.stderr}"
 
 
 # --- what is traced -------------------------------------------------------------------------------

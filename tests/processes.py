@@ -1,12 +1,16 @@
 """flowtap as a process: signals, pipes, kills, files, losses. Each function is one test and gives
 what went wrong, or nothing."""
 
+import contextlib
+import fcntl
 import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import tempfile
+import termios
 import time
 from pathlib import Path
 
@@ -196,6 +200,93 @@ def kill_leaves_no_function_probe_behind(flowtap):
     return "" if is_clean else f"left behind: {left()}"
 
 
+def ends_after(process, *signals):
+    """The exit code after these signals, with time between them, or None when they do not end it."""
+    for number in signals:
+        process.send_signal(number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(timeout=5 * features.SLOWER)
+    return None
+
+
+def blocked(flowtap, *arguments):
+    """A flowtap whose standard output is a pipe that is full."""
+    script = 'begin { @kept = 42; } interval:ms:1 { for ($i : 0..100) { printf("%0200d\\n", $i); } }'
+    running = Running(flowtap, *arguments, "-e", script)
+    size = fcntl.fcntl(running.process.stdout, fcntl.F_GETPIPE_SZ)
+    held = lambda: struct.unpack("i", fcntl.ioctl(running.process.stdout, termios.FIONREAD, b"    "))[0]
+    wait_for(lambda: held() > size - 8192)
+    return running.process
+
+
+def blocked_pipe_does_not_keep_it(flowtap):
+    problem = ""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        process = blocked(flowtap)
+        code = ends_after(process, number)
+        said = process.stderr.read() if code is not None else process.kill()
+        problem += "" if code == 3 and "its reader has stopped; later output was lost" in said else f"  {number.name}: {code} {said}\n"
+    return problem
+
+
+def pager_gets_everything_after_ctrl_c(flowtap):
+    """A reader that rests is not given up; a second signal ends flowtap at once."""
+    process = blocked(flowtap)
+    process.send_signal(signal.SIGINT)
+    time.sleep(1)
+    out, err = process.communicate(timeout=30 * features.SLOWER)
+    problem = "" if process.returncode == 0 and out.endswith("@kept: 42\n") else f"  {process.returncode} {out[-100:]} {err}\n"
+    process = blocked(flowtap)
+    process.send_signal(signal.SIGINT)
+    time.sleep(1)
+    code = ends_after(process, signal.SIGINT)
+    return problem + ("" if code == -signal.SIGINT else f"  twice: {code}")
+
+
+def signal_does_not_wait_for_a_command(flowtap):
+    problem = ""
+    for command in ("sleep 1000", "trap : TERM; while :; do sleep 0.1; done"):
+        with tempfile.TemporaryDirectory() as folder:
+            script = f'begin {{ @kept = 42; }} interval:ms:10 {{ system("touch {folder}/begun; {command}"); }}'
+            running = Running(flowtap, "--unsafe", "-e", script)
+            wait_for(Path(folder, "begun").exists)
+            code = ends_after(running.process, signal.SIGINT)
+        out, err = running.process.communicate() if code is not None else ("", running.process.kill())
+        if code != 0 or "@kept: 42" not in out or "was ended by a signal to flowtap" not in err:
+            problem += f"  {command}: {code} {out} {err}\n"
+    return problem
+
+
+def signal_ends_it_while_it_starts(flowtap):
+    """It is killed while it compiles, and ends in order once it has begun to attach."""
+    for script in ("tracepoint:syscalls:* { @[probe] = count(); }", "rawtracepoint:sched_switch { @[kstack, comm] = count(); }"):
+        for delay in (0, 0.02, 0.05, 0.1, 0.2, 0.4):
+            process = subprocess.Popen([flowtap, "-q", "-e", script], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(delay)
+            code = ends_after(process, signal.SIGTERM)
+            if code not in (0, -signal.SIGTERM):
+                process.kill()
+                return f"{script}, after {delay} s: {code}"
+    return ""
+
+
+def kill_ends_the_command(flowtap):
+    """The command of -c does not outlive flowtap, whether it was held at its entry point (dw_ustack) or not."""
+    problem = ""
+    for script in (COUNT, "tracepoint:syscalls:sys_enter_mkdir /pid == cpid/ { @[dw_ustack] = count(); }"):
+        running = Running(flowtap, "-c", "sleep 1000", "-e", script)
+        pid = running.process.pid
+        child = int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+        stat = Path(f"/proc/{child}/stat")
+        is_gone = lambda: not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"  # nobody may wait for it
+        was_there = not is_gone()
+        running.process.kill()
+        running.process.wait()
+        if not was_there or not wait_for(is_gone):
+            problem += f"  {script}: the command was there: {was_there}, and is gone: {is_gone()}\n"
+    return problem
+
+
 def exit_ends_at_once(flowtap):
     """exit() wakes the reader: 20 scripts that end by an event take no 20 poll time-outs."""
     began = time.time()
@@ -225,6 +316,17 @@ def full_map_is_reported(flowtap):
     script = "let @a = hash(10); begin { for ($i : 0..25) { @a[$i] = 1; } }"
     done = subprocess.run([flowtap, "-q", "-e", script], capture_output=True, text=True)
     return "" if done.stdout.count("@a[") == 10 and "15" in done.stderr and "full" in done.stderr else done.stderr
+
+
+def options_with_two_values_are_refused(flowtap):
+    twice = (["-o", "a", "-o", "b"], ["-f", "json", "--format", "text"], ["-e", "end { }"], ["-c", "a", "--cmd=b"], ["-p", "1", "-p", "2"],
+             ["--max-keys", "1", "--max-keys=2"], ["--", "--n=1", "--n=2"])
+    problem = ""
+    for arguments in twice:
+        done = subprocess.run([flowtap, "--dry-run", "-e", "begin { @ = getopt(\"n\", 5); }", *arguments], capture_output=True, text=True)
+        problem += "" if done.returncode == 2 and "is given twice, with '" in done.stderr else f"  {arguments}: {done.returncode} {done.stderr}"
+    same = subprocess.run([flowtap, "--dry-run", "-f", "json", "-f", "json", "-e", "begin { }"], capture_output=True, text=True)
+    return problem + ("" if same.returncode == 0 else f"  the same value twice: {same.stderr}")
 
 
 def wildcard_of_hundreds_is_one_link(flowtap):

@@ -7,9 +7,12 @@ import json
 import os
 import pty
 import re
+import signal
+import socket
 import stat
 import subprocess
 import tempfile
+import time
 import tty
 from pathlib import Path
 
@@ -276,3 +279,69 @@ def unsafe_functions_are_those_of_the_documents(flowtap):
 def command_of_c_is_not_given_to_a_shell(flowtap):
     done = subprocess.run([flowtap, "-q", "-c", "echo $HOME `id`; $(id) | x > /no/file", "-e", "interval:s:60 { }"], capture_output=True, text=True)
     return "" if done.stdout.startswith("$HOME `id`; $(id) | x > /no/file\n") else done.stdout + done.stderr
+
+
+# --- scripts and tools of others ------------------------------------------------------------------
+def scripts_that_block_or_never_end_are_refused(flowtap):
+    problem = ""
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
+        os.mkfifo(f"{folder}/fifo.bt")
+        listener.bind(f"{folder}/socket.bt")
+        Path(folder, "main.bt").write_text('import "fifo.bt"; begin { }')
+        for name, wanted in ((f"{folder}/fifo.bt", "is a named pipe, not a script"), (f"{folder}/socket.bt", "is a socket, not a script"),
+                             ("/dev/zero", "is a device, not a script"), (f"{folder}/main.bt", "fifo.bt' is a named pipe"), (folder, "Is a directory")):
+            done = subprocess.run([flowtap, name], capture_output=True, text=True, timeout=60)
+            if done.returncode != 1 or wanted not in done.stderr:
+                problem += f"  {name}: {done.returncode} {done.stderr}"
+    endless = subprocess.run(f"cat /dev/zero | {flowtap} -", shell=True, capture_output=True, text=True, timeout=60)
+    return problem + ("" if endless.returncode == 1 and "is longer than 16 MB" in endless.stderr else f"endless: {endless.returncode} {endless.stderr}")
+
+
+def scripts_come_from_pipes_of_the_shell(flowtap):
+    script = "echo 'begin { print(1); }'"
+    for command in (f"{flowtap} -q <({script})", f"{script} | {flowtap} -q -", f"{script} | {flowtap} -q /dev/stdin", f"(sleep 0.3; {script}) | {flowtap} -q -"):
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+        if done.stdout != "1\n\n\n":
+            return f"{command}: {done.stdout} {done.stderr}"
+    for command in (f"{flowtap} <(sleep 5)", f"sleep 5 | exec {flowtap} -"):
+        waiting = subprocess.Popen(["bash", "-c", f"exec {command}" if command.startswith("/") else command], start_new_session=True)
+        time.sleep(0.3)
+        os.killpg(waiting.pid, signal.SIGINT)
+        if waiting.wait(timeout=3) == 0:
+            return f"{command} was not ended by a signal"
+    return ""
+
+
+def tools_that_others_can_change_are_refused(flowtap):
+    """Every part of the path counts, with links followed; in a sticky directory the owner of an entry."""
+    def refused(environment, wanted):
+        done = subprocess.run([flowtap, "help", "owntool"], capture_output=True, text=True, env=dict(os.environ, **environment))
+        is_right = done.returncode == 2 and wanted in done.stderr if wanted else done.returncode == 0
+        return "" if is_right else f"  expected {wanted}: {done.returncode} {done.stderr}"
+
+    problem = ""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        tools, link, home = Path(folder, "up", "tools"), Path(folder, "link"), Path(folder, "home", ".config", "flowtap", "tools")
+        for directory in (tools, home):
+            directory.mkdir(parents=True)
+            (directory / "owntool.bt").write_text("// owntool - what it shows\nimport \"part.bt\";\nbegin { }\n")
+            (directory / "part.bt").write_text("macro part() { 1 }\n")
+        link.symlink_to("up/../up/tools")
+        ways = [{"FLOWTAP_TOOLS": str(tools)}, {"FLOWTAP_TOOLS": str(link)}]
+        for way in (*ways, {"HOME": f"{folder}/home", "FLOWTAP_TOOLS": ""}):
+            problem += refused(way, "")
+        for path, mode, wanted in ((tools.parent, 0o775, "up' is group-writable"), (tools.parent, 0o777, "up' is world-writable"), (tools, 0o757, "tools' is world-writable"),
+                                   (tools / "owntool.bt", 0o664, "owntool.bt' is group-writable"), (tools / "part.bt", 0o666, "part.bt' is world-writable"), (tools, 0o1777, "")):
+            before = path.stat().st_mode
+            path.chmod(mode)
+            for way in ways:
+                problem += refused(way, wanted)
+            path.chmod(before)
+        for path in (tools.parent, tools, tools / "owntool.bt", tools / "part.bt", link):
+            os.chown(path, 65534, -1, follow_symlinks=False)
+            problem += refused(ways[1], f"{path.name}' belongs to user 65534, who can change it")
+            os.chown(path, 0, -1, follow_symlinks=False)
+        os.chown(home.parent, 65534, -1)
+        problem += refused({"HOME": f"{folder}/home", "FLOWTAP_TOOLS": ""}, "flowtap' belongs to user 65534")
+    return problem

@@ -28,6 +28,10 @@ MAY_INCLUDE = {
 MAY_START = {"runtime/shell.cc": "posix_spawn", "runtime/child.cc": "execvp", "cli/tutorial.cc": "posix_spawn"}
 STARTS = re.compile(r"\b(popen|posix_spawnp?|execl[pe]?|execvp?e?|execveat|wordexp)\(|\bstd::system\(|[^:\w.>]::system\(")
 
+# Functions that throw where the world says no. The recursive iterator is there for its increment(error).
+THROWS = re.compile(r"std::sto(?:i|l|ll|ul|ull|f|d|ld)\(|filesystem::directory_iterator|fs::directory_iterator|"
+                    r"fs::(?:absolute|canonical|current_path|equivalent|exists|file_size|is_\w+|read_symlink|relative|weakly_canonical)\((?![^;]*(?:error|ignored)\))")
+
 FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX)\b")
 
 
@@ -63,6 +67,8 @@ def run(root, results):
         if not problem and path.suffix == ".cc" and not path.stem.endswith("_test") and not head[0].startswith("//"):
             problem = "  does not begin with what it is for"
         code = re.sub(r"//.*", "", text)
+        if not problem and not path.stem.endswith("_test") and (call := THROWS.search(code)):
+            problem = f"  calls what throws: {call[0]}"
         started = {match[1] or match[0].strip() for match in STARTS.finditer(code)}
         if not problem and not path.stem.endswith("_test") and started - {MAY_START.get(f"{folder}/{path.name}")}:
             problem = f"  starts a program ({', '.join(started)})"

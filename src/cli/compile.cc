@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/directory.h"
 #include "bpf/disassemble.h"
 #include "builtins/builtins.h"
 #include "builtins/probes.h"
@@ -20,9 +21,9 @@
 
 namespace flowtap {
 
-namespace {
-
 namespace fs = std::filesystem;
+
+namespace {
 
 ParseOptions parser_options(uint32_t first_id) {
   return {.is_builtin = [](std::string_view name) { return find_builtin(name) != nullptr; },
@@ -151,16 +152,16 @@ class Compiler {
         continue;
       }
       for (auto& [name, text] : *files)
-        if (seen.insert(fs::weakly_canonical(name).string()).second)
-          merge_file(ast, import, name, text);
+        if (seen.insert(real_path(name)).second) merge_file(ast, import, name, text);
     }
   }
 
   // Imports of an imported file start from where that file is.
   std::string import_path(const Import& import) const {
     if (import.span.file == main_file_) return import.path;
-    fs::path folder = fs::absolute(sources_.file(import.span.file).name()).parent_path();
-    return (folder / import.path).string();
+    std::error_code ignored;  // without a working directory the path stays as it is
+    fs::path file = fs::absolute(sources_.file(import.span.file).name(), ignored);
+    return (file.parent_path() / import.path).string();
   }
 
   void merge_file(Ast& ast, const Import& import, const std::string& name,

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <ctime>
 
@@ -21,6 +20,7 @@
 #include "cli/info.h"
 #include "cli/list.h"
 #include "cli/options.h"
+#include "cli/output_file.h"
 #include "cli/script.h"
 #include "cli/tool_command.h"
 #include "cli/trials.h"
@@ -31,6 +31,7 @@
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/text_writer.h"
+#include "plot/plot_check.h"
 #include "plot/plot_writer.h"
 #include "runtime/child.h"
 #include "runtime/live_symbolizer.h"
@@ -53,7 +54,19 @@ bool is_loss(int code) { return code != 0 && code != EPIPE; }
 
 Error cannot_write(const std::string& file, int code) {
   std::string what = file.empty() ? "standard output" : fmt::format("'{}'", file);
+  if (code == EAGAIN)
+    return Error{
+        fmt::format("cannot write to {}: its reader has stopped; later output was lost", what)};
   return Error{fmt::format("cannot write to {}", what), code, "what came after that is lost"};
+}
+
+// The same pipe or terminal, opened again so that a write does not block; other processes have it
+// too and must not be surprised. Not valid where that cannot be done: then writes block.
+Fd open_without_blocking(int fd) {
+  struct stat info;
+  if (::fstat(fd, &info) != 0 || !(S_ISFIFO(info.st_mode) || ::isatty(fd) == 1)) return Fd();
+  std::string path = fmt::format("/proc/self/fd/{}", fd);
+  return Fd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
 std::string error_text(const Error& error) {
@@ -129,8 +142,8 @@ CompileOptions compile_options(const Options& options, const Child* child,
   out.added = options.added;
   out.filter = options.filter;
   out.dump = options.dump;
-  out.import = [folder = script.folder](const std::string& path) {
-    return read_tool_import(folder, path);
+  out.import = [folder = script.folder, is_own_tool = script.is_own_tool](const std::string& path) {
+    return read_tool_import(folder, path, is_own_tool);
   };
   return out;
 }
@@ -186,6 +199,8 @@ class Driver {
     uint32_t file = sources_.add(script->name, script->text);
     if (!options_.target_file.empty()) return compile_for_file(file, *script);
 
+    if (options_.action == Options::Action::Run)
+      if (Status status = open_files(); !status.ok()) return report(status.error(), kExitUsage);
     std::optional<Child> child;
     if (options_.command) {
       Result<Child> started = Child::start(*options_.command);
@@ -331,17 +346,22 @@ class Driver {
   }
 
   Outcome run_image(const Compiled& compiled, RunOptions run) {
-    Fd file, picture;
-    for (auto [fd, name] : {std::pair{&file, &options_.output}, {&picture, &options_.plot_file}}) {
-      if (name->empty()) continue;
-      *fd = Fd(::open(name->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kPrivateFile));
-      if (!fd->valid())
-        return {report(errno_error(fmt::format("cannot write '{}'", *name)), kExitUsage)};
-    }
+    if (Status status = check_picture(compiled.image); !status.ok())
+      return {report(status.error(), kExitScript)};
     std::fflush(stdout);
-    int output = file.valid() ? file.get() : STDOUT_FILENO;
-    Sink data(output, ::isatty(output) == 1, options_.buffering);
-    Sink messages(STDERR_FILENO, ::isatty(STDERR_FILENO) == 1);
+    int output = output_.valid() ? output_.fd() : STDOUT_FILENO;
+    Fd unblocked = open_without_blocking(output), errors = open_without_blocking(STDERR_FILENO);
+    Sink data(unblocked.valid() ? unblocked.get() : output, ::isatty(output) == 1,
+              options_.buffering);
+    if (output_.valid()) data.replace_content();
+    Sink messages(errors.valid() ? errors.get() : STDERR_FILENO, ::isatty(STDERR_FILENO) == 1);
+    if (options_.verbose > 0)
+      run.say = [&messages](const std::string& text) {
+        std::string line = text + "\n";
+        if (messages.is_terminal()) escape_tail(line, 0, LineEnds::Keep);
+        messages.buffer() += line;
+        messages.flush();
+      };
     LiveSymbolizer symbolizer(LiveSymbolizer::Options{
         .demangles = compiled.config.cpp_demangle,
         .is_lazy = compiled.config.lazy_symbolication,
@@ -360,14 +380,14 @@ class Driver {
 
     PlotWriter* plot = nullptr;
     std::unique_ptr<Writer> plain;  // what the other one passes everything on to
-    if (picture.valid() && options_.plot) {
+    if (picture_.valid() && options_.plot) {
       plain = std::move(writer);
       auto made = std::make_unique<PlotWriter>(*plain, *options_.plot, options_.tool->name, values);
       plot = made.get();
       writer = std::move(made);
     }
 
-    bool run_has_child = run.child != nullptr;
+    bool run_has_child = run.child != nullptr, run_is_dry = run.dry_run;
     run.is_output_closed = [&] { return data.error() != 0; };
     run.look_at_process = [&](pid_t pid) { symbolizer.remember(static_cast<uint32_t>(pid)); };
     std::optional<Refusal> refusal;
@@ -376,11 +396,18 @@ class Driver {
     if (refusal) return refused(*refusal, session.error());
     if (!session.ok()) return refused(session.error());
     if (options_.mode != Mode::Trace) {
+      data.begin();
+      output_.keep();
       int code = run_trials(*session, compiled.image, kept, data);
       data.finish();
       return {code};
     }
     if (Status status = session->attach(); !status.ok()) return refused(status.error());
+    if (!run_is_dry) {
+      data.begin();
+      output_.keep();
+      picture_.keep();
+    }
     if (Status status = drop_rights_for(compiled.image, run_has_child); !status.ok())
       return {report(status.error(), kExitKernel)};
     Result<int> code = session->loop();
@@ -390,13 +417,14 @@ class Driver {
       return {report(cannot_write(options_.output, data.error()), kExitKernel)};
     if (!code.ok()) return {report(code.error(), kExitKernel)};
     if (options_.shows_stats) show_stats(*session, compiled.image);
-    if (plot) {
-      Sink page(picture.get());
-      page.buffer() = plot->finish(!options_.plot_file.ends_with(".svg"));
+    if (plot && !run_is_dry) {
+      Sink page(picture_.fd());
+      page.replace_content();
+      page.buffer() = plot->finish(!is_svg(options_.plot_file));
       page.flush();
       if (page.error())
         return {report(Error{fmt::format("cannot write '{}'", options_.plot_file), page.error()},
-                       kExitUsage)};
+                       kExitKernel)};
     }
     return {*code};
   }
@@ -455,8 +483,6 @@ class Driver {
     run.warns = !options_.no_warnings;
     run.dry_run = options_.is_dry_run;
     run.stats = options_.shows_stats || options_.mode == Mode::Bench;
-    if (options_.verbose > 0)
-      run.say = [](const std::string& text) { put(fmt::format("{}\n", text), stderr); };
     if (compiled.config.missing_probes != MissingProbes::Error) {
       bool tells = compiled.config.missing_probes == MissingProbes::Warn;
       run.forgive = [tells](const AttachPoint& point, const Error& error) {
@@ -468,8 +494,30 @@ class Driver {
     return run;
   }
 
+  // A path that cannot be written is an error before anything is compiled or attached.
+  Status open_files() {
+    for (auto [file, name] :
+         {std::pair{&output_, &options_.output}, {&picture_, &options_.plot_file}}) {
+      if (name->empty()) continue;
+      Result<OutputFile> opened = OutputFile::open(*name);
+      if (!opened.ok()) return opened.error();
+      *file = std::move(*opened);
+    }
+    if (output_.is_same(picture_)) return Error{"-o and --plot name the same file"};
+    return Done{};
+  }
+
+  Status check_picture(const Image& image) const {
+    if (!picture_.valid() || !options_.plot) return Done{};
+    std::vector<PlotMap> maps;
+    for (const MapDef& map : image.maps)
+      if (map.name.starts_with('@')) maps.push_back({map.name, map.value});
+    return check_plot(*options_.plot, image.tables, maps);
+  }
+
   Options options_;
   Sources sources_;
+  OutputFile output_, picture_;  // of -o and --plot
 };
 
 int list(const Options& options) {
@@ -523,7 +571,6 @@ static int drive_to_end(int argc, char** argv) {
 }
 
 int drive(int argc, char** argv) {
-  ::signal(SIGPIPE, SIG_IGN);  // a closed pipe ends the script in order, with its maps read
   int code = drive_to_end(argc, argv);
   if (std::fflush(stdout) != 0 && is_loss(errno))
     return report(cannot_write("", errno), kExitKernel);

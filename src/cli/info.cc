@@ -10,8 +10,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <filesystem>
-
 #include "base/fd.h"
 #include "base/text.h"
 #include "kernel/live_features.h"

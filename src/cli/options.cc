@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "base/given_once.h"
 #include "base/text.h"
 
 namespace flowtap {
@@ -216,15 +217,28 @@ Status apply(Options& options, int letter, const std::string& value) {
   return Done{};
 }
 
+// Those with a value that may be given again: each adds one, or nothing is done with them.
+bool may_be_repeated(int letter) {
+  return letter == 'd' || letter == 'I' || letter == kNoFeature || letter == kDwarfPid;
+}
+
+std::string option_name(int letter) {
+  if (letter < kInfo) return fmt::format("-{}", static_cast<char>(letter));
+  for (const option* known = kLong; known->name; known++)
+    if (known->val == letter) return fmt::format("--{}", known->name);
+  return {};
+}
+
 // --name=value or --name, after "--".
-Status take_named(Options& options, const std::string& text) {
+Status take_named(Options& options, const std::string& text, GivenOnce& given) {
   std::string body = text.substr(2);
   size_t equal = body.find('=');
-  if (equal == std::string::npos)
+  if (equal == std::string::npos) {
     options.named.emplace_back(body, std::nullopt);
-  else
-    options.named.emplace_back(body.substr(0, equal), body.substr(equal + 1));
-  return Done{};
+    return Done{};
+  }
+  options.named.emplace_back(body.substr(0, equal), body.substr(equal + 1));
+  return given.take("--" + body.substr(0, equal), body.substr(equal + 1));
 }
 
 Status take_words(Options& options, const std::vector<std::string>& words,
@@ -236,10 +250,11 @@ Status take_words(Options& options, const std::vector<std::string>& words,
     options.script = words[next++];
   }
   for (; next < words.size(); next++) options.parameters.push_back(words[next]);
+  GivenOnce given;
   for (const std::string& word : after) {
     if (!word.starts_with("--"))
       options.parameters.push_back(word);
-    else if (Status status = take_named(options, word); !status.ok())
+    else if (Status status = take_named(options, word, given); !status.ok())
       return status;
   }
   return Done{};
@@ -273,12 +288,16 @@ Result<Options> parse_options(int argc, char** argv) {
     options.action = Options::Action::Check;
     argv++, own--;
   }
+  GivenOnce given;
   int letter;
   while ((letter = getopt_long(own, argv, ":e:lvhVp:c:o:f:B:qkd:bI:", kLong, nullptr)) != -1) {
     std::string shown = optind > 0 && optind <= own ? argv[optind - 1] : "";
     if (letter == '?')
       return Error{fmt::format("there is no option '{}'", shown), 0, "--help shows all options"};
     if (letter == ':') return Error{fmt::format("option '{}' needs a value", shown)};
+    if (optarg && !may_be_repeated(letter))
+      if (Status status = given.take(option_name(letter), optarg); !status.ok())
+        return status.error();
     if (Status status = apply(options, letter, optarg ? optarg : ""); !status.ok())
       return status.error();
   }

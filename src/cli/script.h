@@ -13,7 +13,8 @@ namespace flowtap {
 struct ScriptText {
   std::string name;  // as messages show it: "stdin" for -e and "-"
   std::string text;
-  std::string folder;  // what imports are relative to
+  std::string folder;        // what imports are relative to
+  bool is_own_tool = false;  // found by its name, in a directory of the user
 };
 
 // Whether a name on the command line is that of a script rather than a pattern or a tool.
@@ -21,11 +22,14 @@ bool is_file(const std::string& name);
 
 Result<ScriptText> read_script(const Options& options);
 
-// Anybody could put a script into a directory that everybody may write to.
-Status refuse_world_writable(const std::string& path);
+// The text of a script. Named pipes, devices and sockets are refused: they could block, or never
+// end. The pipe of a process substitution, <(command), is read.
+Result<std::string> read_text(const std::string& path);
 
-// The files behind `import "path"`: one file, or all scripts of a directory.
+// The files behind `import "path"`: one file, or all scripts of a directory. Those that must be
+// safe may not be changed by others.
 Result<std::vector<std::pair<std::string, std::string>>> read_import(const std::string& folder,
-                                                                     const std::string& path);
+                                                                     const std::string& path,
+                                                                     bool must_be_safe = false);
 
 }  // namespace flowtap

@@ -11,14 +11,16 @@
 
 #include <algorithm>
 #include <deque>
-#include <filesystem>
 
+#include "base/given_once.h"
+#include "base/process_tree.h"
 #include "base/text.h"
 #include "cli/generic_command.h"
 #include "cli/own_options.h"
 #include "cli/script.h"
 #include "cli/tool_about.h"
 #include "cli/tool_text.h"
+#include "plot/plot_check.h"
 
 namespace flowtap {
 
@@ -73,23 +75,6 @@ Result<uint64_t> cgroup_number(const std::string& path) {
   return static_cast<uint64_t>(info.st_ino);
 }
 
-// A process, its children and theirs, as /proc has them now.
-std::vector<pid_t> descendants(pid_t root) {
-  std::vector<pid_t> all = {root};
-  for (size_t i = 0; i < all.size(); i++) {
-    std::error_code ignored;  // it has ended: nothing to follow
-    std::string threads = fmt::format("/proc/{}/task", all[i]);
-    for (const auto& thread : std::filesystem::directory_iterator(threads, ignored)) {
-      std::optional<std::string> children = read_file(thread.path().string() + "/children");
-      if (!children) continue;
-      for (const std::string& word : split(*children, ' '))
-        if (std::optional<int64_t> pid = parse_number(word))
-          all.push_back(static_cast<pid_t>(*pid));
-    }
-  }
-  return all;
-}
-
 class ToolLine {
  public:
   ToolLine(const ToolFile& tool, const ToolAbout& about, std::vector<std::string> words)
@@ -102,10 +87,10 @@ class ToolLine {
       if (Status status = take_option(word); !status.ok()) return status.error();
     }
     if (Status status = follow(); !status.ok()) return status.error();
-    // Points of a picture are rows: a tool that can show them does.
-    bool has_each = std::any_of(about_.options.begin(), about_.options.end(),
-                                [](const ToolOption& option) { return option.name == "each"; });
-    if (!plot_file_.empty() && has_each) named_.emplace_back("each", std::nullopt);
+    // Points of a picture are rows, and cells are histograms: a tool that can show them does.
+    for (const ToolOption& option : about_.options)
+      if (!plot_file_.empty() && (option.name == "each" || option.name == "hist"))
+        named_.emplace_back(option.name, std::nullopt);
     own_.push_back(tool_.name);
     std::vector<char*> argv;
     for (std::string& word : own_) argv.push_back(word.data());
@@ -119,6 +104,9 @@ class ToolLine {
     options->has_times = has_times_;
     options->plot_file = plot_file_;
     options->plot = parse_plot(about_.head.plot);
+    if (!plot_file_.empty() && !options->plot)
+      return Error{fmt::format("--plot cannot draw '{}'", about_.head.plot), 0,
+                   fmt::format("the PLOT line of tool '{}' has an error", tool_.name)};
     if (count_) {
       int64_t interval = interval_ ? interval_ : about_.interval.value_or(0);
       if (!interval)
@@ -165,6 +153,8 @@ class ToolLine {
           return Error{fmt::format("option '{}' of {} needs a value", word, tool_.name)};
         value = take();
       }
+      if (needs_value)
+        if (Status status = given_.take("--" + option->name, *value); !status.ok()) return status;
       if (option->is_of_frame) return take_frame_option(*option, value.value_or(""));
       if (option->name == "netns" || option->name == "cgroup") {
         Result<uint64_t> number =
@@ -214,7 +204,7 @@ class ToolLine {
     }
     if (option.name == "plot") {
       plot_file_ = value;
-      return Done{};
+      return check_plot_file(value);
     }
     if (option.name == "cgroup") {
       Result<uint64_t> number = cgroup_number(value);
@@ -235,7 +225,7 @@ class ToolLine {
     if (pid_) followed_ = *pid_;
     if (!followed_) return Error{"--follow needs a process to start from", 0, "give it with -p"};
     added_ += "begin { ";
-    for (pid_t pid : descendants(static_cast<pid_t>(*followed_)))
+    for (pid_t pid : process_tree(static_cast<pid_t>(*followed_)))
       added_ += fmt::format("@followed[(uint32){}] = true; ", pid);
     added_ +=
         "}\n"
@@ -269,6 +259,7 @@ class ToolLine {
   bool has_times_ = false;
   std::string plot_file_;
   bool is_following_ = false;
+  GivenOnce given_;
   std::optional<int64_t> followed_;  // the process that --follow starts from
   std::string added_;
   std::string filter_;

@@ -14,8 +14,10 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/directory.h"
 #include "base/text.h"
 #include "cli/script.h"
+#include "cli/trusted_path.h"
 
 namespace flowtap {
 
@@ -60,6 +62,11 @@ ToolFile embedded_tool(const EmbeddedFile& file) {
           .folder = ""};
 }
 
+std::optional<ToolFile> find_embedded_tool(const std::string& name) {
+  const EmbeddedFile* file = find_embedded(name + ".bt");
+  return file ? std::optional<ToolFile>(embedded_tool(*file)) : std::nullopt;
+}
+
 bool is_tool_name(const std::string& name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
@@ -86,40 +93,44 @@ Result<std::optional<ToolFile>> find_tool(const std::string& name) {
     std::string path = directory + "/" + name + ".bt";
     std::error_code error;
     if (!fs::is_regular_file(path, error)) continue;
-    if (Status status = refuse_world_writable(directory); !status.ok()) return status.error();
-    std::optional<std::string> text = read_file(path);
-    if (!text) return errno_error(fmt::format("cannot read '{}'", path));
+    if (Status status = refuse_what_others_can_change(path); !status.ok())
+      return Error{fmt::format("cannot run tool '{}': {}", name, status.error().message()), 0,
+                   status.error().hint};
+    Result<std::string> text = read_text(path);
+    if (!text.ok()) return text.error();
     return std::optional<ToolFile>({name, path, std::move(*text), directory});
   }
-  const EmbeddedFile* file = find_embedded(name + ".bt");
-  if (!file) return std::optional<ToolFile>();
-  return std::optional<ToolFile>(embedded_tool(*file));
+  return find_embedded_tool(name);
 }
 
 std::vector<ToolFile> all_tools() {
   std::vector<std::string> names;
   for (const std::string& directory : tool_directories()) {
-    std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
-      if (entry.path().extension() == ".bt") names.push_back(entry.path().stem().string());
+    Result<std::vector<std::string>> entries = names_in(directory);
+    if (!entries.ok()) continue;  // usually there is none
+    for (const fs::path name : *entries)
+      if (name.extension() == ".bt") names.push_back(name.stem().string());
   }
   for (const EmbeddedFile& file : kEmbeddedFiles)
     if (!is_library(file)) names.push_back(fs::path(file.name).stem().string());
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   std::vector<ToolFile> tools;
-  for (const std::string& name : names)
-    if (Result<std::optional<ToolFile>> tool = find_tool(name); tool.ok() && *tool)
-      tools.push_back(std::move(**tool));
+  for (const std::string& name : names) {
+    Result<std::optional<ToolFile>> found = find_tool(name);
+    std::optional<ToolFile> tool = found.ok() ? *found : find_embedded_tool(name);
+    if (tool) tools.push_back(std::move(*tool));
+  }
   return tools;
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> read_tool_import(const std::string& folder,
-                                                                          const std::string& path) {
+                                                                          const std::string& path,
+                                                                          bool must_be_safe) {
   std::error_code error;
   bool is_beside = !folder.empty() && fs::exists(fs::path(folder) / path, error);
   const EmbeddedFile* file = is_beside ? nullptr : find_embedded(path);
-  if (!file) return read_import(folder.empty() ? "." : folder, path);
+  if (!file) return read_import(folder.empty() ? "." : folder, path, must_be_safe);
   return std::vector<std::pair<std::string, std::string>>{{embedded_path(*file), text_of(*file)}};
 }
 

@@ -21,13 +21,15 @@ struct ToolFile {
 // ~/.config/flowtap/tools. A tool there hides one of the same name that is carried.
 std::vector<std::string> tool_directories();
 
-// Nothing when there is no such tool.
+// Nothing when there is no such tool. An error when others could change it.
 Result<std::optional<ToolFile>> find_tool(const std::string& name);
 // Every tool by name; those that cannot be read are left out.
 std::vector<ToolFile> all_tools();
 
 // What `import "path"` names: a file beside the script, or else one of the library that is carried.
+// Imports of tools must be as safe as the tools.
 Result<std::vector<std::pair<std::string, std::string>>> read_tool_import(const std::string& folder,
-                                                                          const std::string& path);
+                                                                          const std::string& path,
+                                                                          bool must_be_safe);
 
 }  // namespace flowtap

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/given_once.h"
 #include "base/text.h"
 #include "generic/generic.h"
 
@@ -106,6 +107,7 @@ class LineParser {
         return Error{fmt::format("{} takes a {}number, found '{}'", shown,
                                  is_index ? "" : "positive whole ", *value)};
     }
+    if (Status status = given_.take("--" + name, *value); !status.ok()) return status;
     line_.values[name] = std::move(*value);
     return Done{};
   }
@@ -124,6 +126,7 @@ class LineParser {
   const std::vector<std::string>& words_;
   size_t at_ = 0;
   char group_ = 0;
+  GivenOnce given_;
   GenericLine line_;
 };
 

@@ -3,8 +3,7 @@
 
 #include <linux/hw_breakpoint.h>
 
-#include <filesystem>
-
+#include "base/directory.h"
 #include "base/text.h"
 #include "kernel/attach_kinds.h"
 #include "kernel/machine.h"
@@ -14,12 +13,11 @@ namespace {
 
 std::vector<pid_t> threads_of(pid_t pid) {
   std::vector<pid_t> threads;
-  std::error_code error;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid), error)) {
-    std::optional<int64_t> thread = parse_number(entry.path().filename().string());
-    if (thread) threads.push_back(static_cast<pid_t>(*thread));
-  }
+  Result<std::vector<std::string>> names = names_in(fmt::format("/proc/{}/task", pid));
+  if (!names) return {pid};
+  for (const std::string& name : *names)
+    if (std::optional<int64_t> thread = parse_number(name))
+      threads.push_back(static_cast<pid_t>(*thread));
   if (threads.empty()) threads.push_back(pid);
   return threads;
 }

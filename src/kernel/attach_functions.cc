@@ -10,8 +10,8 @@
 
 #include <algorithm>
 #include <mutex>
-#include <thread>
 
+#include "base/parallel.h"
 #include "kernel/attach_kinds.h"
 #include "kernel/kprobe_multi.h"
 #include "kernel/replacement.h"
@@ -148,8 +148,9 @@ Result<Attachment> attach_by_events(const AttachRequest& request,
   std::mutex mutex;
   Attachment all;
   std::optional<Error> failure;
-  auto attach_some = [&](size_t first, size_t step) {
-    for (size_t i = first; i < points.size(); i += step) {
+  size_t count = std::min(points.size(), kMostAttachers);
+  in_parallel(count, [&](size_t first) {
+    for (size_t i = first; i < points.size(); i += count) {
       AttachPoint point = *points[i];
       point.has_address = addresses[i].has_value();
       point.address = addresses[i].value_or(0) + point.offset;
@@ -161,11 +162,7 @@ Result<Attachment> attach_by_events(const AttachRequest& request,
       std::move(one->links.begin(), one->links.end(), std::back_inserter(all.links));
       std::move(one->events.begin(), one->events.end(), std::back_inserter(all.events));
     }
-  };
-  size_t count = std::min(points.size(), kMostAttachers);
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < count; i++) threads.emplace_back(attach_some, i, count);
-  for (std::thread& thread : threads) thread.join();
+  });
   if (failure) return *failure;
   return all;
 }

@@ -16,7 +16,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
-#include <thread>
+
+#include "base/parallel.h"
 
 namespace flowtap {
 namespace {
@@ -32,12 +33,9 @@ void move_all(std::vector<Fd>& from, std::vector<Fd>& to) {
 void close_links(std::vector<Fd> links) {
   size_t count = std::min(links.size(), kMostClosers);
   if (count < 2) return;
-  std::vector<std::thread> threads;
-  for (size_t first = 0; first < count; first++)
-    threads.emplace_back([&links, first, count] {
-      for (size_t i = first; i < links.size(); i += count) links[i].reset();
-    });
-  for (std::thread& thread : threads) thread.join();
+  in_parallel(count, [&](size_t first) {
+    for (size_t i = first; i < links.size(); i += count) links[i].reset();
+  });
 }
 
 void close_between(int first, int last) {

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
+#include "base/directory.h"
 #include "base/text.h"
 #include "kernel/bpf_programs.h"
 
@@ -48,15 +48,12 @@ const LiveTypes::Source* LiveTypes::vmlinux() {
 }
 
 std::vector<std::string> LiveTypes::modules(std::string_view pattern) const {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory_, error)) {
-    std::string name = entry.path().filename();
-    if (name != kVmlinux && (pattern.empty() || glob_match(pattern, name)))
-      names.push_back(std::move(name));
-  }
-  std::sort(names.begin(), names.end());
-  return names;
+  Result<std::vector<std::string>> names = names_in(directory_);
+  if (!names) return {};
+  std::erase_if(*names, [&](const std::string& name) {
+    return name == kVmlinux || (!pattern.empty() && !glob_match(pattern, name));
+  });
+  return std::move(*names);
 }
 
 const LiveTypes::Source* LiveTypes::kept(const std::string& module) const {

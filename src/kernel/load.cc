@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/text.h"
 #include "builtins/probes.h"
 #include "kernel/bpf_call.h"
 #include "kernel/kprobe_multi.h"
@@ -226,7 +227,7 @@ Result<Fd> Loader::load_program(size_t index, std::optional<Refusal>* refusal) {
   if (program.is_sleepable) attr.prog_flags = BPF_F_SLEEPABLE;
   if (traces_program(program)) {
     module_ = Fd(::bpf_prog_get_fd_by_id(
-        static_cast<uint32_t>(std::stoul(program.attach_module.substr(kBpfModule.size())))));
+        static_cast<uint32_t>(*parse_number(program.attach_module.substr(kBpfModule.size())))));
     if (!module_.valid())
       return errno_error(fmt::format("cannot trace '{}'", probe_name(program)),
                          "is that program still loaded?");

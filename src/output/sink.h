@@ -19,6 +19,11 @@ class Sink {
 
   bool is_terminal() const { return is_terminal_; }
 
+  // What the file has is dropped before the first byte is written, or by begin(), whichever comes
+  // first. Not by those who only append to a pipe or a terminal.
+  void replace_content() { replaces_ = true; }
+  void begin();
+
   // Append whole records here, then call commit().
   std::string& buffer() { return buffer_; }
   void commit();
@@ -26,10 +31,13 @@ class Sink {
   void finish();  // everything: nothing follows
 
   // The errno of the first write that failed, after which text is thrown away; 0 while all is
-  // well. A closed pipe (EPIPE) is how `| head` says enough.
+  // well. A closed pipe (EPIPE) is how `| head` says enough. EAGAIN: nobody reads, and a signal has
+  // told us to end.
   int error() const { return error_; }
 
  private:
+  bool wait_for_reader();
+
   static constexpr size_t kFlushAt = 64 * 1024;
 
   void write_out(size_t size);
@@ -37,6 +45,7 @@ class Sink {
   int fd_;
   bool is_terminal_;
   Buffering buffering_;
+  bool replaces_ = false;
   int error_ = 0;
   std::string buffer_;
 };

@@ -24,14 +24,15 @@ TEST(PlotSpec, reads_every_form) {
   std::optional<PlotSpec> scatter = parse_plot("scatter LAT by DIR");
   ASSERT_TRUE(scatter);
   EXPECT_EQ(scatter->values, std::vector<std::string>{"LAT"});
-  EXPECT_EQ(scatter->by, "DIR");
+  EXPECT_EQ(scatter->by, std::vector<std::string>{"DIR"});
   std::optional<PlotSpec> heat = parse_plot("heat @usecs us");
   ASSERT_TRUE(heat);
   EXPECT_TRUE(heat->is_of_map());
   EXPECT_EQ(heat->unit, "us");
-  std::optional<PlotSpec> lines = parse_plot("lines A B by S mark EVENT retrans");
+  std::optional<PlotSpec> lines = parse_plot("lines A B by S T mark EVENT retrans");
   ASSERT_TRUE(lines);
   EXPECT_EQ(lines->values.size(), 2u);
+  EXPECT_EQ(lines->by, (std::vector<std::string>{"S", "T"}));
   EXPECT_EQ(lines->mark, "EVENT");
   EXPECT_EQ(lines->marked, "retrans");
   for (const char* wrong : {"", "scatter", "pie LAT", "scatter A B", "scatter @x"})
@@ -78,7 +79,7 @@ TEST(Draw, lines_have_a_picture_for_each_socket_and_marks) {
   first.rows = 2;
   PlotGroup second{.name = "0xb", .values = {{{2'000'000'000, 5, "c"}}}, .rows = 1};
   PlotSpec spec{
-      .kind = PlotKind::Lines, .values = {"LAT"}, .by = "S", .mark = "E", .marked = "retrans"};
+      .kind = PlotKind::Lines, .values = {"LAT"}, .by = {"S"}, .mark = "E", .marked = "retrans"};
   std::string svg = draw(spec, data_of({second, first}));
   EXPECT_EQ(count_of(svg, "<polyline"), 2u);
   EXPECT_LT(svg.find("t: 0xa"), svg.find("t: 0xb"));

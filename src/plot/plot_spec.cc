@@ -23,7 +23,7 @@ std::optional<PlotSpec> parse_plot(const std::string& text) {
 
   for (size_t i = 1; i < words.size(); i++) {
     if (words[i] == "by" && i + 1 < words.size()) {
-      spec.by = words[++i];
+      while (i + 1 < words.size() && words[i + 1] != "mark") spec.by.push_back(words[++i]);
     } else if (words[i] == "mark" && i + 2 < words.size()) {
       spec.mark = words[++i];
       spec.marked = words[++i];

@@ -49,32 +49,18 @@ void PlotWriter::attached_probes(uint64_t count) {
 
 // The first table that has all the columns.
 bool PlotWriter::choose(const Table& table) {
-  if (columns_.table) return columns_.table == &table;
-  Columns found{.table = &table};
-  auto find = [&](const std::string& name) {
-    auto at = std::find_if(table.columns.begin(), table.columns.end(),
-                           [&](const Column& column) { return column.name == name; });
-    return at == table.columns.end() ? -1 : static_cast<int>(at - table.columns.begin());
-  };
-  for (size_t i = 0; i < table.columns.size() && found.time < 0; i++)
-    if (table.columns[i].kind == ColumnKind::Time) found.time = static_cast<int>(i);
-  if (found.time < 0) found.time = find("ELAPSED");
-  for (const std::string& name : spec_.values) {
-    int column = find(name);
-    if (column < 0) return false;
-    found.values.push_back(static_cast<size_t>(column));
-  }
-  if (found.time < 0) return false;
-  found.by = spec_.by.empty() ? -1 : find(spec_.by);
-  found.mark = spec_.mark.empty() ? -1 : find(spec_.mark);
+  if (table_) return table_ == &table;
+  std::optional<PlotColumns> found = find_columns(spec_, table);
+  if (!found) return false;
   data_.headings.clear();
-  for (size_t column : found.values) {
+  for (size_t column : found->values) {
     const Column& about = table.columns[column];
     bool says_bytes = about.kind == ColumnKind::Bytes;
     data_.headings.push_back(about.heading + (says_bytes ? "(bytes)" : ""));
     data_.unit = column_kind(about.kind).unit;
   }
-  columns_ = std::move(found);
+  table_ = &table;
+  columns_ = std::move(*found);
   return true;
 }
 
@@ -92,6 +78,12 @@ std::string PlotWriter::cell(const Row& row, int column) const {
   if (column >= 0)
     append_cell(text, row, static_cast<size_t>(column), context_, CellStyle::Programs);
   return text;
+}
+
+std::string PlotWriter::group_name(const Row& row) const {
+  std::string name;
+  for (int column : columns_.by) name += (name.empty() ? "" : " ") + cell(row, column);
+  return name;
 }
 
 // Every cell on a line of its own, but for stacks.
@@ -120,7 +112,7 @@ void PlotWriter::row(const Row& row) {
   uint64_t ns = is_clock ? context_.symbolizer.unix_time(stamp, Clock::Boot) : made_ns_ + stamp;
   data_.first_ns = std::min(data_.first_ns, ns);
   data_.last_ns = std::max(data_.last_ns, ns);
-  PlotGroup& to = group(cell(row, columns_.by));
+  PlotGroup& to = group(group_name(row));
   to.rows++;
   std::string title = title_of(row);
   if (columns_.mark >= 0 && cell(row, columns_.mark) == spec_.marked)

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "output/writer.h"
+#include "plot/plot_check.h"
 #include "plot/plot_data.h"
 #include "plot/plot_spec.h"
 
@@ -40,23 +41,18 @@ class PlotWriter : public Writer {
   void flush() override { inner_.flush(); }
 
  private:
-  struct Columns {
-    const Table* table = nullptr;
-    int time = -1;  // the first of kind time, or ELAPSED
-    int by = -1, mark = -1;
-    std::vector<size_t> values;
-  };
-
   bool choose(const Table& table);
   PlotGroup& group(const std::string& name);
   std::string cell(const Row& row, int column) const;
   std::string title_of(const Row& row) const;
+  std::string group_name(const Row& row) const;
 
   Writer& inner_;
   PlotSpec spec_;
   PlotData data_;
   ValueContext context_;
-  Columns columns_;
+  const Table* table_ = nullptr;  // the first that has all columns
+  PlotColumns columns_;
   uint64_t points_ = 0;
   uint64_t made_ns_;      // what ELAPSED counts from, nearly
   uint64_t reported_ns_;  // when the map was printed last, or tracing began

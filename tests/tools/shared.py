@@ -6,6 +6,7 @@ import collections
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -174,6 +175,12 @@ def misfits(times, buckets):
         for time in fitting:
             left.remove(time)
     return f"  not counted: {left} of {times}: {buckets}\n" if left else ""
+
+
+def left_in_queues(records):
+    """How many packets the tool says that it leaves out, since they are no loss."""
+    told = [re.search(r"not shown: (\d+) packets", record.get("msg", "")) for record in records]
+    return sum(int(one[1]) for one in told if one)
 
 
 def has_tracepoint(name):

@@ -55,12 +55,17 @@ def a_heat_map_counts_every_row(root, flowtap):
     return differing("sum of the cells", len(rows), sum(int(title.split("\n")[-1]) for title in titles)) + err
 
 
-def lines_are_drawn_for_each_socket(root, flowtap):
+def connection_of(row):
+    """As a panel is named, but for the time when it began."""
+    return f"{row['laddr']} {row['lport']} {row['raddr']} {row['rport']}"
+
+
+def lines_are_drawn_for_each_connection(root, flowtap):
     rows, tree, titles, err = picture_during(flowtap, ("tcp", 2, 1, 0), ".svg", "tcpwin")
-    sockets = {row["socket"] for row in rows}
+    connections = {(connection_of(row), row["born_us"]) for row in rows}
     names = [text.text.split(": ")[1] for text in tree.iter(SPACE + "text") if (text.text or "").startswith("tcpwin: ")]
-    strange = [name for name in names if name not in sockets]
-    return differing("pictures", min(len(sockets), 8), len(names)) + differing("pictures of nothing", [], strange) + err
+    strange = [name for name in names if name.rsplit(" ", 1)[0] not in dict(connections)]
+    return differing("pictures", min(len(connections), 8), len(set(names))) + differing("pictures of nothing", [], strange) + err
 
 
 def marks_in_a_browser(flowtap, load, *arguments):
@@ -107,3 +112,53 @@ def a_browser_shows_every_line(root, flowtap):
 def a_picture_that_cannot_be_written_is_told_at_once(root, flowtap):
     code, out, err = flowtap_text(flowtap, "tcplife", "--plot", "/no/such/place.svg")
     return differing("answer", (2, "", "error: cannot write '/no/such/place.svg': No such file or directory\n"), (code, out, err))
+
+
+def pictures_of_unknown_kinds_are_refused(root, flowtap):
+    problem = ""
+    for arguments, wanted in ((["--plot", "x.png"], "the name must end in .svg (a picture) or .html (a page)"),
+                              (["--plot", "x.svg", "--plot", "y.svg"], "option '--plot' is given twice, with 'x.svg' and 'y.svg'"),
+                              (["-o", "/tmp/no.svg", "--plot", "/tmp/no.svg"], "-o and --plot name the same file")):
+        code, out, err = flowtap_text(flowtap, "tcplife", *arguments)
+        problem += "" if code == 2 and wanted in err else f"  {arguments}: {code} {err}"
+    return problem + ("  a file was left behind" if Path("/tmp/no.svg").exists() else "")
+
+
+OWN = """// own - a tool of the test
+//
+// PLOT: %s
+
+table calls { time TIME "when"; us LAT "how long"; comm COMM "who"; }
+interval:s:1000 { emit calls(nsecs, 5us, comm); @usecs = hist(5); }
+"""
+
+
+def typing_errors_of_a_plot_line_are_told_at_once(root, flowtap):
+    lines = {"scatter LTA": "--plot draws 'LTA', which is not a column", "scatter LAT by CMM": "--plot draws 'CMM', which is not a column",
+             "heat @usec us": "--plot draws '@usec', which is not a map", "sctter LAT": "--plot cannot draw 'sctter LAT'",
+             "scatter LAT by COMM": "", "heat @usecs us": ""}
+    problem = ""
+    with tempfile.TemporaryDirectory() as folder:
+        picture = Path(folder, "picture.svg")
+        picture.write_text("old")
+        for line, wanted in lines.items():
+            Path(folder, "own.bt").write_text(OWN % line)
+            code, out, err = flowtap_text(flowtap, "own", "--dry-run", "--plot", str(picture), FLOWTAP_TOOLS=folder)
+            is_right = wanted in err and code in (1, 2) if wanted else code == 0
+            problem += "" if is_right and picture.read_text() == "old" else f"  {line}: {code} {err} {picture.read_text()}"
+    return problem
+
+
+def plot_lines_of_all_tools_are_right(root, flowtap):
+    problem = ""
+    with tempfile.TemporaryDirectory() as folder:
+        for tool in sorted((root / "tools").glob("*.bt")):
+            if "\n// PLOT:" in tool.read_text():
+                _, _, err = flowtap_text(flowtap, tool.stem, "--dry-run", "--plot", f"{folder}/x.svg")
+                problem += f"  {tool.stem}: {err}" if "--plot" in err else ""
+    return problem
+
+
+def histograms_are_drawn_without_being_asked_for(root, flowtap):
+    rows, tree, titles, err = picture_during(flowtap, ("tcp", 20, 4, 0), ".svg", "softirqs")
+    return ("" if titles else "  the picture is empty") + err
