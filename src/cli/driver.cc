@@ -65,8 +65,9 @@ Error cannot_write(const std::string& file, int code) {
 Fd open_without_blocking(int fd) {
   struct stat info;
   if (::fstat(fd, &info) != 0 || !(S_ISFIFO(info.st_mode) || ::isatty(fd) == 1)) return Fd();
+  int packets = ::fcntl(fd, F_GETFL) & O_DIRECT;  // a pipe that keeps writes apart goes on doing so
   std::string path = fmt::format("/proc/self/fd/{}", fd);
-  return Fd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  return Fd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | packets));
 }
 
 std::string error_text(const Error& error) {
