@@ -51,8 +51,10 @@ Result<Tracefs> Tracefs::find() {
   }
   if (::mount("tracefs", kPlace, "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0)
     return Tracefs(kPlace);
-  if (errno == EBUSY)  // it is there, without its files
+  if (errno == EBUSY) {
+    if (is_tracefs(kPlace)) return Tracefs(kPlace);  // another process has just mounted it
     return Error{fmt::format("tracefs at '{}' is empty", kPlace), 0, permission_hint()};
+  }
   return errno_error(fmt::format("cannot find or mount tracefs at '{}'", kPlace),
                      fmt::format("as root, run: mount -t tracefs tracefs {}", kPlace));
 }
