@@ -305,7 +305,8 @@ def scripts_come_from_pipes_of_the_shell(flowtap):
             return f"{command}: {done.stdout} {done.stderr}"
     for command in (f"{flowtap} <(sleep 5)", f"sleep 5 | exec {flowtap} -"):
         waiting = subprocess.Popen(["bash", "-c", f"exec {command}" if command.startswith("/") else command], start_new_session=True)
-        time.sleep(0.3)
+        wait_for(lambda: subprocess.run(["pgrep", "-g", str(waiting.pid), "-x", "flowtap"], stdout=subprocess.DEVNULL).returncode == 0)
+        time.sleep(0.1)  # it reads
         os.killpg(waiting.pid, signal.SIGINT)
         if waiting.wait(timeout=3) == 0:
             return f"{command} was not ended by a signal"

@@ -60,17 +60,6 @@ def histograms(lines, name):
             for line in lines if line.get("type") == "hist" for key, buckets in line["data"].get(name, {}).items()}
 
 
-def retry_on_host(compare):
-    """Where one process of the machine hides a few events from BPF, as on the host of these tests, a comparison may be made again."""
-    def test(root, flowtap):
-        problem = compare(root, flowtap)
-        for _ in range(0 if features.IN_GUEST else 2):
-            problem = problem and compare(root, flowtap)
-        return problem
-    test.__name__, test.__doc__ = compare.__name__, compare.__doc__
-    return test
-
-
 @contextlib.contextmanager
 def zram_disk(megabytes=16):
     """A disk without requests."""

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 
+from functions import alone
 from processes import Running
 from shared import LOADS, differing, json_rows
 
@@ -19,6 +20,7 @@ def profile_of_load(flowtap, *arguments):
     return done, out, err
 
 
+@alone
 def profile_counts_cpu_time(root, flowtap):
     """the load's own CPU time (getrusage), 99 samples of each second"""
     done, out, err = profile_of_load(flowtap, "-f", "json")
@@ -30,6 +32,7 @@ def profile_counts_cpu_time(root, flowtap):
             + differing(f"most in memfrob, found {in_function}", True, in_function >= samples * 0.8) + err)
 
 
+@alone
 def profile_folds_stacks(root, flowtap):
     """the load's own CPU time (getrusage), and the function it spent it in"""
     done, out, err = profile_of_load(flowtap, "--folded", "--user")

@@ -15,6 +15,8 @@ from disk_shared import histograms, load_module, loop_disk, output_during, raid_
 from processes import Running, Skipped, wait_for
 from shared import differing, json_records
 
+GROUP = "disks"  # they share devices, and the name of their workload
+
 
 def mdflush_shows_every_flush(root, flowtap):
     """the load's own calls of fsync"""

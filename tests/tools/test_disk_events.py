@@ -4,14 +4,16 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from disk_shared import ftrace, histograms, loop_disk, output_during, scheduler, scsi_disk
 from functions import may_miss_events
-from disk_shared import ftrace, histograms, loop_disk, output_during, retry_on_host, scheduler, scsi_disk
 from processes import Skipped
 from shared import differing
 from test_disk_use import ME, buckets
 
+GROUP = "disks"  # they share devices, and the name of their workload
 
-@retry_on_host
+
+@may_miss_events("requests that end in softirq")
 def biostacks_has_every_request_under_its_call(root, flowtap):
     """the load's own calls, by the function of the system call"""
     with loop_disk() as (disk, _):
@@ -22,7 +24,7 @@ def biostacks_has_every_request_under_its_call(root, flowtap):
     return differing("requests by call", {"preadv": 31, "pwritev": 17}, found) + err
 
 
-@retry_on_host
+@may_miss_events("requests that end in softirq")
 def bioerr_shows_reads_beyond_the_end(root, flowtap):
     """the errors the load got, on a loop device whose file was cut"""
     with loop_disk() as (disk, file):
@@ -64,7 +66,7 @@ def biotimeout_shows_unanswered_commands(root, flowtap):
             + differing("younger than the timeout", [], early) + err)
 
 
-@retry_on_host
+@may_miss_events("requests that end in softirq")
 def biomerge_counts_merges_and_pieces(root, flowtap):
     """/sys/block/DISK/stat: merges, requests"""
     with loop_disk() as (disk, _):
@@ -81,7 +83,7 @@ def linear_buckets(lines, name, key):
     return {bucket["min"]: bucket["count"] for line in lines for bucket in line.get("data", {}).get(name, {}).get(key, []) if bucket["count"]}
 
 
-@retry_on_host
+@may_miss_events("requests that end in softirq")
 def biocpu_counts_completions_by_cpu(root, flowtap):
     """CPUs in the kernel's own trace of block_rq_complete"""
     with loop_disk() as (disk, _), ftrace("block_rq_complete", disk) as trace:
@@ -91,7 +93,7 @@ def biocpu_counts_completions_by_cpu(root, flowtap):
     return differing("completions", dict(cpus), found) + differing("reads", done["counted"]["reads"], sum(found.values())) + err
 
 
-@retry_on_host
+@may_miss_events("requests that end in softirq")
 def biocpu_counts_issues_by_cpu(root, flowtap):
     """CPUs in the kernel's own trace of block_rq_issue"""
     with loop_disk() as (disk, _), ftrace("block_rq_issue", disk) as trace:
@@ -100,7 +102,7 @@ def biocpu_counts_issues_by_cpu(root, flowtap):
     return differing("issues", dict(cpus), linear_buckets(lines, "@cpu", disk)) + err
 
 
-@retry_on_host
+@may_miss_events("requests that end in softirq")
 def iosched_counts_what_passes_the_scheduler(root, flowtap):
     """the load's own I/O; the kernel's own trace of block_rq_insert"""
     with loop_disk() as (disk, _), scheduler(disk, "mq-deadline"), ftrace("block_rq_insert", disk) as trace:
@@ -110,7 +112,6 @@ def iosched_counts_what_passes_the_scheduler(root, flowtap):
     return differing("times", expected, found) + differing("inserted", len(trace), sum(found.values())) + err
 
 
-@retry_on_host
 @may_miss_events("requests that end in softirq")
 def blkplug_counts_plugs_and_their_requests(root, flowtap):
     """the kernel's own trace of block_unplug"""

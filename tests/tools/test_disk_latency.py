@@ -6,15 +6,18 @@ import sys
 from collections import Counter
 
 from disk_counters import counters
-from disk_shared import (crypt_disk, ftrace, histograms, loop_disk, make_file_system, mounted, output_during, retry_on_host, run,
+from disk_shared import (crypt_disk, ftrace, histograms, loop_disk, make_file_system, mounted, output_during, run,
                          slow_disk, zram_disk)
+from functions import may_miss_events
 from processes import Running, Skipped, wait_for
 from shared import differing, json_rows
+
+GROUP = "disks"  # they share devices, and the name of their workload
 
 MIXED = ("read:101:4096", "write:53:65536", "dirty:64:4096", "flush:3:0")
 
 
-@retry_on_host
+@may_miss_events("requests that end in softirq")
 def biolatency_counts_every_request(root, flowtap):
     """/sys/block/DISK/stat: reads, writes, flushes"""
     with loop_disk() as (disk, _):
@@ -28,7 +31,7 @@ def biolatency_counts_every_request(root, flowtap):
         return problem + differing("queue time", {disk: counted["reads"] + counted["writes"]}, histograms(lines, "@usecs")) + err
 
 
-@retry_on_host
+@may_miss_events("requests that end in softirq")
 def biolatency_counts_bios_of_devices_without_requests(root, flowtap):
     """/sys/block/zram0/stat: reads, writes"""
     with zram_disk() as disk:
@@ -52,7 +55,7 @@ def requests_of(rows, op):
     return [(row["sector"], row["bytes"]) for row in rows if row["op"] == op and row["bytes"]]
 
 
-@retry_on_host
+@may_miss_events("requests that end in softirq")
 def biosnoop_shows_every_request(root, flowtap):
     """the load's own I/O; /sys/block/DISK/stat"""
     with loop_disk() as (disk, _):
@@ -67,7 +70,7 @@ def biosnoop_shows_every_request(root, flowtap):
     return problem + differing("counters", {name: counted[name] for name in found}, found) + err
 
 
-@retry_on_host
+@may_miss_events("requests that end in softirq")
 def biosnoop_shows_what_a_file_system_does(root, flowtap):
     """/sys/block/DISK/stat; flags in the kernel's own trace of block_rq_issue"""
     with loop_disk() as (disk, _), contextlib.ExitStack() as stack:
@@ -95,7 +98,7 @@ def biosnoop_shows_what_a_file_system_does(root, flowtap):
 WRITE = "import os, sys\nwith open(sys.argv[1], 'wb') as f: f.write(b'x' * 163840)\nprint(os.getpid())\n"
 
 
-@retry_on_host
+@may_miss_events("requests that end in softirq")
 def biosnoop_names_the_process_of_buffered_writes(root, flowtap):
     """the process that wrote the file, and its size"""
     with loop_disk() as (disk, _):

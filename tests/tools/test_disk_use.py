@@ -2,8 +2,11 @@
 
 from collections import Counter
 
-from disk_shared import loop_disk, output_during, retry_on_host
+from disk_shared import loop_disk, output_during
+from functions import may_miss_events
 from shared import differing
+
+GROUP = "disks"  # they share devices, and the name of their workload
 
 ME = "disk_load"
 
@@ -21,7 +24,7 @@ def powers(values):
     return Counter(0 if value == 0 else 1 << (value.bit_length() - 1) for value in values)
 
 
-@retry_on_host
+@may_miss_events("requests that end in softirq")
 def biotop_sums_what_processes_did(root, flowtap):
     """/sys/block/DISK/stat: requests and sectors; the load's process"""
     with loop_disk() as (disk, _):
@@ -36,7 +39,7 @@ def biotop_sums_what_processes_did(root, flowtap):
     return differing("sums", expected, {key: found[key] for key in found if key[0] == pid}) + differing("of process 1", [], none) + err
 
 
-@retry_on_host
+@may_miss_events("requests that end in softirq")
 def bitesize_has_every_size(root, flowtap):
     """the load's own sizes"""
     with loop_disk() as (disk, _):
@@ -50,7 +53,7 @@ def seeks(calls):
     return [call["sector"] - end for call, end in zip(calls[1:], ends)]
 
 
-@retry_on_host
+@may_miss_events("requests that end in softirq")
 def seeksize_has_every_distance(root, flowtap):
     """the load's own places, in both orders"""
     problem = ""
@@ -63,7 +66,7 @@ def seeksize_has_every_distance(root, flowtap):
     return problem
 
 
-@retry_on_host
+@may_miss_events("requests that end in softirq")
 def biopattern_tells_sequential_from_random(root, flowtap):
     """the load's own places; /sys/block/DISK/stat: sectors"""
     with loop_disk() as (disk, _):

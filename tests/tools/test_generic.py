@@ -211,7 +211,7 @@ def generic_tools_trace_kernel_functions(root, flowtap):
     problem += differing("latency", CALLS, latencies(flowtap, FUNCTION)["count"])
     problem += differing("latency by function", CALLS, latencies(flowtap, "-F", "__x64_sys_personalit*")[FUNCTION]["count"])
     rows = objects_of(flowtap, "funcslower", "-m", "15", "do_nanosleep")
-    mine = [row for row in rows if row["func"] == "do_nanosleep" and row["lat_ms"] < 1000 and row["comm"].startswith("python")]
+    mine = [row for row in rows if row["func"] == "do_nanosleep" and row["lat_ms"] < 1000 and row["comm"] == "personality"]
     problem += differing("slow calls", SLEEPS, len(mine))
     out = text_of(flowtap, "trace", f'r::{FUNCTION} "%d", $retval')
     problem += differing("trace", CALLS, len(re.findall(rf" {FUNCTION} 0$", out, re.M)))

@@ -8,6 +8,8 @@ from pathlib import Path
 from processes import Running, Skipped
 from shared import LOADS, differing, json_rows
 
+GROUP = "radios"  # both load mac80211_hwsim
+
 
 def radios(arguments):
     """The interfaces of two simulated radios, or nothing"""
