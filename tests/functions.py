@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import features
 import side_by_side
 
-WORKERS = 4 if features.IN_GUEST else 6  # most of them wait most of the time
+WORKERS = 2 if features.IN_GUEST else 6  # most of them wait most of the time
 MOST_TRIES = 3
 
 

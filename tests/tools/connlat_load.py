@@ -1,6 +1,6 @@
 """Connections that take their time, for a network namespace of its own: through a link whose other end, a child in a second
 namespace, cannot be addressed until the load says how, and on loopback. Prints between which bounds the network's part and the
-program's part of each must be by the load's own clock, in microseconds, as JSON."""
+program's part of each must be by the load's own clock, in microseconds, as JSON. Takes the name it is to have."""
 
 import ctypes
 import json
@@ -9,6 +9,7 @@ import select
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
@@ -172,7 +173,7 @@ def fails(family, address, error):
 
 
 def main():
-    open("/proc/self/comm", "w").write("connlat-load")
+    open("/proc/self/comm", "w").write(sys.argv[1])
     child = make_link()
     for wait in (0.01, 0.04, 0.08):
         blocking_and_late(wait)

@@ -1,5 +1,7 @@
 """Calls on sockets as the tools show them, beside what the load did."""
 
+import os
+
 from processes import Running, Skipped
 from shared import differing, has_tracepoint, histograms_of, json_rows, misfits, rows_of_process, run_load, same_calls, same_lives
 
@@ -137,19 +139,20 @@ def so1stbyte_shows_each_connection(root, flowtap):
 
 def connection_times(flowtap, *arguments):
     """(what the load did, its histogram of each map, number of failures by error, everything on stderr)"""
+    load = f"connlat-{os.getpid()}"  # another test may run it too
     running = Running(flowtap, "soconnlat", *arguments, "-f", "json")
-    done = run_load("connlat")
+    done = run_load("connlat", load)
     out, err = running.stop()
     found = {}
     for name in ("@network_us", "@wakeup_us"):
         added = {}
         for key, buckets in histograms_of(out, name).items():
-            for low, high, count in buckets if key.endswith(",connlat-load") else ():
+            for low, high, count in buckets if key.endswith(f",{load}") else ():
                 added[low, high] = added.get((low, high), 0) + count
         found[name] = [(*place, count) for place, count in sorted(added.items())]
     failed = {}
     for key, buckets in histograms_of(out, "@failed_us").items():
-        if key.split(",")[-2] == "connlat-load":
+        if key.split(",")[-2] == load:
             error = key.split(",")[-1]
             failed[error] = failed.get(error, 0) + sum(count for _, _, count in buckets)
     return done, found, failed, err
