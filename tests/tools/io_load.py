@@ -87,7 +87,7 @@ def broken(ledger, sender, receiver, near):
 
 
 def datagrams(ledger):
-    """Three messages by one call each way, to one address that is given with each; one by one to a connected socket."""
+    """To an address that is given with each message: three by one call each way, and one by one; then to a connected socket."""
     server, client = (socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) for _ in range(2))
     server.bind(("::1", 0))
     client.bind(("::1", 0))
@@ -95,11 +95,16 @@ def datagrams(ledger):
     name = socket.AF_INET6.to_bytes(2, "little") + port.to_bytes(2, "big") + bytes(4) + socket.inet_pton(socket.AF_INET6, "::1") + bytes(4)
     sizes = [127, 131, 137]
     assert libc.sendmmsg(client.fileno(), messages(sizes, name), 3, 0) == 3
-    ledger.add(("UDPv6", 0), "write", *sizes)
+    ledger.add(("UDPv6", port), "write", *sizes)
     into = messages([2000] * 3)
     assert libc.recvmmsg(server.fileno(), into, 3, 0, None) == 3
     assert [message.length for message in into] == sizes
     ledger.add(("UDPv6", 0), "read", *sizes)
+    for size, send in ((151, client.sendto), (157, lambda data, to: client.sendmsg([data], [], 0, to))):
+        send(b"d" * size, ("::1", port))
+        ledger.add(("UDPv6", port), "write", size)
+        assert len(server.recvfrom(4096)[0]) == size
+        ledger.add(("UDPv6", 0), "read", size)
     client.connect(("::1", port))
     for size in (139, 149, 0):
         client.sendto(b"d" * size, ("::1", port)) if size == 149 else client.send(b"d" * size)

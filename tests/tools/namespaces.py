@@ -7,6 +7,7 @@ import os
 import socket
 import struct
 import subprocess
+import threading
 import time
 from contextlib import contextmanager
 
@@ -107,6 +108,21 @@ def send(near, far, count, size=100, tos=0, version=4, port=9):
         except ConnectionRefusedError:
             end.sendto(b"x" * size, (far, port))
     end.close()
+
+
+def stream(near, far, size, address="10.77.0.2"):
+    """So many bytes of TCP to an address of the far namespace."""
+    listener = far.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.bind((address, 0))
+    listener.listen()
+    with listener, near.socket(socket.AF_INET, socket.SOCK_STREAM) as client:
+        client.connect(listener.getsockname())
+        server, _ = listener.accept()
+        reader = threading.Thread(target=server.recv, args=(size, socket.MSG_WAITALL))
+        reader.start()
+        client.sendall(b"x" * size)
+        reader.join()
+        server.close()
 
 
 def nearly(name, expected, found, least=0.95, most=None):

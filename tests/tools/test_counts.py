@@ -39,6 +39,25 @@ def socketio_counts_every_message(root, flowtap):
     return problem + differing("order", sorted(order, reverse=True), order)
 
 
+def socketio_knows_where_datagrams_go(root, flowtap):
+    """the addresses that this process gave with its messages"""
+    with socket.socket(type=socket.SOCK_DGRAM) as first, socket.socket(type=socket.SOCK_DGRAM) as second:
+        ports = []
+        for end in (first, second):
+            end.bind(("127.0.0.1", 0))
+            ports.append(end.getsockname()[1])
+        running = [Running(flowtap, "socketio", "-f", "json", *arguments) for arguments in ((), (f"--port={ports[1]}",))]
+        with socket.socket(type=socket.SOCK_DGRAM) as sender:
+            for count, port in zip((7, 5), ports):
+                for _ in range(count):
+                    sender.sendto(b"x" * 10, ("127.0.0.1", port))
+        outs, errs = zip(*[one.stop() for one in running])
+    found = [{row["rport"]: (row["count"], row["bytes"]) for row in map(json.loads, out.splitlines())
+              if row.get("pid") == os.getpid() and row["proto"] == "UDP" and row["dir"] == "write"} for out in outs]
+    expected = {ports[0]: (7, 70), ports[1]: (5, 50)}
+    return differing("messages by port", [expected, {ports[1]: (5, 50)}], found) + "".join(errs)
+
+
 def socketio_filters_in_the_kernel(root, flowtap):
     """a program's own count of each call and its bytes"""
     problem = ""

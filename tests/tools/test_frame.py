@@ -122,14 +122,14 @@ def a_directory_of_the_user_holds_tools(root, flowtap):
                 problem += f"  {arguments}: expected {expected}, found {found} {err}\n"
         os.chmod(folder, 0o777)
         code, _, err = flowtap_text(flowtap, "mkdirs", FLOWTAP_TOOLS=folder)
-        if code != 2 or "everybody may write" not in err:
+        if code != 2 or "is world-writable" not in err:
             problem += f"  a directory that everybody may write to was used: {code} {err}"
         return problem
 
 
 def duration_ends_a_tool(root, flowtap):
     code, out, err = flowtap_text(flowtap, "tcplife", "--duration", "1", "-f", "csv", "--port", "1")
-    heading = "time,pid,comm,laddr,lport,raddr,rport,tx_bytes,rx_bytes,life_ms\n"
+    heading = "time,pid,comm,laddr,lport,raddr,rport,tx_bytes,rx_bytes,life_ms,more\n"
     return differing("result", (0, heading, ""), (code, out, err))
 
 
@@ -204,7 +204,7 @@ def a_cgroup_is_chosen_by_its_directory(root, flowtap):
             subprocess.run(["sh", "-c", 'echo $$ > "$0/cgroup.procs"; exec "$@"', str(group), *make, "7", "700"], check=True)
             out, err = running.stop()
             problem += differing("calls in the cgroup", [7], [json.loads(line)["n"] for line in out.splitlines()]) + err
-        for tool, each in (("tcpconnect", 1), ("tcplife", 2), ("tcpstates", 10)):
+        for tool, each in (("tcpconnect", 1), ("tcplife", 2), ("tcpstates", 12)):
             running = Running(flowtap, tool, "-f", "json", "--cgroup", str(group))
             run_load("tcp", 2, 1, 0)
             inside = ["sh", "-c", 'echo $$ > "$0/cgroup.procs"; exec unshare -n "$@"', str(group)]

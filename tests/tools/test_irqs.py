@@ -1,11 +1,18 @@
 """Interrupts, beside what the kernel counted."""
 
 import json
+import os
+import re
+import shutil
 import subprocess
+import tempfile
+import time
+from pathlib import Path
 
+from functions import may_miss_events
 from namespaces import Namespace, nearly, send
 from processes import Running
-from shared import differing, flowtap_text, json_rows
+from shared import differing, flowtap_text, json_records, json_rows
 
 KERNEL_NAMES = {"HI": "hi", "TIMER": "timer", "NET_TX": "net_tx", "NET_RX": "net_rx", "BLOCK": "block", "IRQ_POLL": "irq_poll",
                 "TASKLET": "tasklet", "SCHED": "sched", "HRTIMER": "hrtimer", "RCU": "rcu"}
@@ -71,6 +78,7 @@ def softirqs_shows_histograms_and_slow_ones(root, flowtap):
     return differing("histograms", found, counts) + differing("some", True, bool(found)) + differing("slow", [], json_rows(slow)) + err
 
 
+@may_miss_events("interrupts of a process of the system")
 def hardirqs_counts_every_handler(root, flowtap):
     """/proc/interrupts"""
     rows, inner, outer, err = around(flowtap, counted_interrupts, "hardirqs")
@@ -79,3 +87,19 @@ def hardirqs_counts_every_handler(root, flowtap):
     wrong = [row for row in rows if row["name"] not in names[str(row["irq"])]]
     return (between("irq", inner, outer, {row["irq"]: row["count"] for row in rows}) + differing("names", [], wrong)
             + differing("CPUs", {-1} if rows else set(), {row["cpu"] for row in rows}) + err)
+
+
+def softirqs_counts_ends_that_it_did_not_see(root, flowtap):
+    """the tool without the end of timers: the next begins while the last is still open"""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(root / "tools" / "lib", Path(folder) / "lib")
+        os.chmod(folder, 0o755)
+        text = (root / "tools" / "softirqs.bt").read_text()
+        (Path(folder) / "softirqs.bt").write_text(text.replace("rawtracepoint:softirq_exit {", "rawtracepoint:softirq_exit /args.vec_nr != TIMER_SOFTIRQ/ {"))
+        running = Running(flowtap, "softirqs", "-f", "json", FLOWTAP_TOOLS=folder)
+        until = time.monotonic() + 0.3  # a CPU that is busy has timers
+        while time.monotonic() < until:
+            pass
+        out, err = running.stop()
+    said = [record["msg"] for record in json_records(out) if re.search(r"exits? (was|were) not seen", record.get("msg", ""))]
+    return differing("what is said", 1, len(said)) + err

@@ -7,7 +7,8 @@ import threading
 import time
 
 import features
-from namespaces import Namespace, cable, nearly, packets_in, send, tunnel
+from functions import may_miss_events
+from namespaces import Namespace, cable, nearly, packets_in, send, stream, tunnel
 from processes import Running
 from shared import differing, json_rows
 
@@ -59,6 +60,25 @@ def netsize_equals_the_counters_of_the_device(root, flowtap):
         problem += nearly(row["where"] + " bytes", size[0], row["bytes"], most=size[1])
     large = near["tx device"]
     return problem + differing("segments are more than packets", True, large["segs"] > large["pkts"]) + err
+
+
+@may_miss_events("packets in softirq")
+def netsize_equals_the_counters_of_loopback(root, flowtap):
+    """packets and bytes of /proc/net/dev, which leaves the Ethernet header of this device out"""
+    with Namespace() as here:
+        running = Running(flowtap, "netsize", "-f", "json", "--netns", str(here.pid))
+        send(here, "127.0.0.1", 17, size=501)
+        stream(here, here, 300_001, "127.0.0.1")
+        received, received_bytes, sent, sent_bytes = here.device("lo")
+        out, err = running.stop()
+    rows = {row["where"]: row for row in json_rows(out) if row.get("dev") == "lo"}
+    problem = ""
+    for where, packets, size in (("rx device", received, received_bytes), ("tx device", sent, sent_bytes)):
+        mean = size / packets
+        problem += nearly(where, packets, rows[where]["pkts"]) + differing(f"{where}: mean size", True, abs(rows[where]["bytes"] - size) <= 3 * mean)
+        lost = packets - rows[where]["pkts"]
+        problem += differing(f"{where}: bytes", size, rows[where]["bytes"]) if lost == 0 else ""
+    return problem + err
 
 
 def netsize_chooses_devices(root, flowtap):

@@ -6,7 +6,8 @@ import socket
 import subprocess
 import time
 
-from namespaces import cable, nearly, send
+from functions import may_miss_events
+from namespaces import cable, nearly, send, stream
 from processes import Running, Skipped
 from shared import differing, json_rows, plans_that_work
 from slow_line import SlowLine
@@ -70,6 +71,23 @@ def qdisclat_chooses_kinds_and_devices(root, flowtap):
         queues, drops, _, _, err = waits_in_tbf(flowtap, *arguments)
         problem += differing(f"{arguments}", (some, some), (bool(queues), bool(drops))) + err
     return problem
+
+
+@may_miss_events("packets in softirq")
+def qdisclat_counts_segments_as_tc_does(root, flowtap):
+    """tc -s qdisc: Sent; TCP hands the qdisc large packets, which are cut later"""
+    with cable() as (here, there):
+        here.run("tc qdisc replace dev cable root tbf rate 1gbit burst 500k limit 10m")
+        first = tc_statistics(here.run("tc -s qdisc show dev cable"))[0]
+        running = Running(flowtap, "qdisclat", "-f", "json", "--netns", str(here.pid))
+        before = tc_statistics(here.run("tc -s qdisc show dev cable"))[0]
+        stream(here, there, 1_000_000)
+        sent = tc_statistics(here.run("tc -s qdisc show dev cable"))[0] - before
+        out, err = running.stop()
+        most = tc_statistics(here.run("tc -s qdisc show dev cable"))[0] - first
+    rows = [row for row in json_rows(out) if "pkts" in row]
+    packets, skbs = sum(row["pkts"] for row in rows), sum(row["skbs"] for row in rows)
+    return (nearly("tc: Sent", sent, packets, 0.75, most) + differing("large packets", True, 0 < 2 * skbs < packets) + err)
 
 
 CLASSES = """tc qdisc add dev cable root handle 1: htb

@@ -102,10 +102,10 @@ def a_browser_shows_every_cell(root, flowtap):
 
 def a_browser_shows_every_line(root, flowtap):
     rows, marks, problem = marks_in_a_browser(flowtap, ("tcp", 2, 1, 0), "tcpwin")
-    found = [re.search(r"ELAPSED\(us\) (\S+)\n.*SOCKET (\S+)\n", mark["title"], re.S) for mark in marks]
-    told = {(float(one[1]), one[2]) for one in found}
-    sockets = {socket for _, socket in told}
-    rows = {(row["elapsed_us"], row["socket"]) for row in rows if row["socket"] in sockets}
+    found = [re.search(r"ELAPSED\(us\) (\S+)\n.*BORN\(us\) (\S+)\nSOCKET (\S+)\n", mark["title"], re.S) for mark in marks]
+    told = {(float(one[1]), (float(one[2]), one[3])) for one in found}
+    connections = {connection for _, connection in told}
+    rows = {(row["elapsed_us"], (row["born_us"], row["socket"])) for row in rows if (row["born_us"], row["socket"]) in connections}
     return problem + differing("rows without a mark", set(), rows - told) + differing("marks without a row", set(), told - rows) + differing("any mark", True, bool(marks))
 
 

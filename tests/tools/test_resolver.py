@@ -26,7 +26,7 @@ def lookups(root, flowtap, *arguments, calls=CALLS):
     done = run_load("resolver", resolves(root), *calls, inside=("unshare", "-nm"))
     out, err = running.stop()
     rows = [json.loads(line) for line in out.splitlines()]
-    return done, [row for row in rows if row["pid"] == done["pid"]], err
+    return done, [row for row in rows if row.get("pid") == done["pid"]], err
 
 
 def gethostlatency_shows_calls_results_and_times(root, flowtap):

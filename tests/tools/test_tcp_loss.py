@@ -1,9 +1,12 @@
 """Segments that were lost, as the tools show them, beside what the load lost and what the kernel counted."""
 
 import os
+import socket
 
+from functions import may_miss_events
 from processes import Skipped
-from shared import differing, flowtap_text, json_rows, named_namespace, rows_by_option, rows_of_load, run_all_beside, run_beside, run_load
+from shared import (differing, flowtap_text, json_records, json_rows, left_in_queues, named_namespace, plans_that_work, rows_by_option,
+                    rows_of_load, run_all_beside, run_beside, run_load)
 
 def closed_port():
     """Other loads on the machine do not use it."""
@@ -103,6 +106,25 @@ def tcpdrop_knows_the_socket(root, flowtap):
     done, closed, filtered, err = drops_during(flowtap)
     return (differing("of closed ports", {(0, "-", 0)}, {(row["pid"], row["comm"] or "-", row["state"]) for row in closed})
             + differing("of filters", {(done["pid"], "ESTABLISHED")}, {(row["pid"], row["state"]) for row in filtered}) + err)
+
+
+@may_miss_events("packets in softirq")
+def tcpdrop_leaves_out_what_is_no_loss(root, flowtap):
+    """connections of this process that close as they should: one side is closed already when the other's FIN comes; the rows of the same tool with --purged"""
+    if "reasons" not in plans_that_work(flowtap, "tcpdrop"):
+        return Skipped("this kernel has no reason for packets that are left in queues")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = f"--port={listener.getsockname()[1]}"
+
+        def close_both():
+            for _ in range(13):
+                with socket.create_connection(listener.getsockname()), listener.accept()[0]:
+                    pass
+
+        _, outs, err = run_all_beside(flowtap, [("tcpdrop", port), ("tcpdrop", port, "--purged")], close_both)
+    shown, purged = ([row for row in json_rows(out) if row["reason"] == "SKB_DROP_REASON_QUEUE_PURGE"] for out in outs)
+    return (differing("shown", [], shown) + differing("left out", len(purged), left_in_queues(json_records(outs[0])))
+            + differing("some were left out", True, len(purged) > 0) + err)
 
 
 def tcpdrop_shows_the_stack(root, flowtap):

@@ -40,6 +40,21 @@ def tcpwin_shows_beginning_and_end(root, flowtap):
     return problem + differing("opens", counted["ActiveOpens"] - counted["AttemptFails"] + counted["PassiveOpens"], begun) + err
 
 
+CONNECTION = ("laddr", "lport", "raddr", "rport", "born_us")
+
+
+@may_miss_events("packets in softirq")
+def tcpwin_tells_connections_apart(root, flowtap):
+    """the load's own connections, one after the other: the kernel uses the memory of their sockets again"""
+    done, rows, err = rows_during(flowtap, (12, 11, 0), "tcpwin")
+    begun = [tuple(row[key] for key in CONNECTION) for row in rows if row["event"] == "new"]
+    ended = [tuple(row[key] for key in CONNECTION) for row in rows if row["event"] == "end"]
+    others = {tuple(row[key] for key in CONNECTION) for row in rows} - set(begun)
+    return (differing("sides of connections", 2 * len(done["connections"]), len(set(begun))) + differing("ends", sorted(begun), sorted(ended))
+            + differing("rows of none of them", set(), others)
+            + differing("sockets were used again", True, len({row["socket"] for row in rows}) < len(begun)) + err)
+
+
 def tcpwin_shows_losses(root, flowtap):
     """TcpExt:TCPSackRecovery; the load's own losses"""
     done, rows, err = rows_of_load(flowtap, "retrans", (2, 1), "tcpwin")
