@@ -5,19 +5,9 @@
 
 #include <algorithm>
 
+#include "base/overloaded.h"
+
 namespace flowtap {
-
-namespace {
-
-// Picks a function by the type of its argument.
-template <typename... Functions>  // one per node type, as std::visit wants it
-struct Overloaded : Functions... {
-  using Functions::operator()...;
-};
-template <typename... Functions>  // clang 14 does not find this by itself
-Overloaded(Functions...)->Overloaded<Functions...>;
-
-}  // namespace
 
 void Rewriter::rewrite(Probe& probe) {
   child(probe.predicate);

@@ -1,5 +1,6 @@
 // Statements and conditions.
 
+#include "base/overloaded.h"
 #include "lower/lowering.h"
 
 namespace flowtap {
@@ -7,36 +8,29 @@ namespace flowtap {
 void Lowering::lower_stmt(const Stmt& stmt) {
   b().set_span(stmt.span);
   std::vector<Temp> before = temps_;
-  if (auto* n = std::get_if<ExprStmt>(&stmt.node)) {
-    lower(*n->expr);
-  } else if (auto* n = std::get_if<Assign>(&stmt.node)) {
-    lower_assign(*n);
-  } else if (auto* n = std::get_if<Let>(&stmt.node)) {
-    lower_let(stmt, *n);
-  } else if (auto* n = std::get_if<If>(&stmt.node)) {
-    lower_if(*n->condition, n->then, n->otherwise, n->is_comptime);
-  } else if (auto* n = std::get_if<While>(&stmt.node)) {
-    lower_while(stmt, *n);
-  } else if (auto* n = std::get_if<Unroll>(&stmt.node)) {
-    for (int64_t i = 0; i < *info(*n->count).value; i++) lower_block(n->body);
-  } else if (auto* n = std::get_if<ForRange>(&stmt.node)) {
-    lower_for_range(stmt, *n);
-  } else if (auto* n = std::get_if<ForMap>(&stmt.node)) {
-    lower_for_map(stmt, *n);
-  } else if (std::holds_alternative<Break>(stmt.node)) {
-    b().ret(imm(1));
-  } else if (std::holds_alternative<Continue>(stmt.node)) {
-    b().ret(imm(0));
-  } else if (auto* n = std::get_if<Return>(&stmt.node)) {
-    if (open_.call)
-      lower_fn_return(*n);
-    else
-      lower_return(n->value ? lower_scalar(*n->value) : imm(0));
-  } else if (auto* n = std::get_if<Emit>(&stmt.node)) {
-    lower_emit(stmt, *n);
-  } else if (auto* n = std::get_if<Block>(&stmt.node)) {
-    lower_block(*n);
-  }
+  std::visit(Overloaded{
+                 [&](const ExprStmt& n) { lower(*n.expr); },
+                 [&](const Assign& n) { lower_assign(n); },
+                 [&](const Let& n) { lower_let(stmt, n); },
+                 [&](const If& n) { lower_if(*n.condition, n.then, n.otherwise, n.is_comptime); },
+                 [&](const While& n) { lower_while(stmt, n); },
+                 [&](const Unroll& n) {
+                   for (int64_t i = 0; i < *info(*n.count).value; i++) lower_block(n.body);
+                 },
+                 [&](const ForRange& n) { lower_for_range(stmt, n); },
+                 [&](const ForMap& n) { lower_for_map(stmt, n); },
+                 [&](const Break&) { b().ret(imm(1)); },
+                 [&](const Continue&) { b().ret(imm(0)); },
+                 [&](const Return& n) {
+                   if (open_.call)
+                     lower_fn_return(n);
+                   else
+                     lower_return(n.value ? lower_scalar(*n.value) : imm(0));
+                 },
+                 [&](const Emit& n) { lower_emit(stmt, n); },
+                 [&](const Block& n) { lower_block(n); },
+             },
+             stmt.node);
   // Temporaries of this statement are free again; those it made stay in the list.
   for (size_t i = 0; i < temps_.size(); i++)
     temps_[i].is_used = i < before.size() && before[i].is_used;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/overloaded.h"
 #include "builtins/probes.h"
 #include "lang/expand.h"
 
@@ -87,46 +88,46 @@ void Inferrer::infer_block(const Block& block) {
 }
 
 void Inferrer::infer_stmt(const Stmt& stmt) {
-  if (auto* n = std::get_if<ExprStmt>(&stmt.node)) {
-    infer(*n->expr);
-    current_ = n->expr->id;
-    const Builtin* builtin = info(*n->expr).builtin;
-    bool is_step = std::holds_alternative<Increment>(n->expr->node);
-    bool is_block = std::holds_alternative<BlockExpr>(n->expr->node) ||
-                    std::holds_alternative<IfExpr>(n->expr->node) ||
-                    std::holds_alternative<FnCall>(n->expr->node);
-    if (!is_step && !is_block && !(builtin && builtin->has(kAction)) &&
-        !is(info(*n->expr).type, Kind::Unknown) && !is(info(*n->expr).type, Kind::None))
-      warning(n->expr->span, "the value of this expression is not used");
-  } else if (auto* n = std::get_if<Assign>(&stmt.node)) {
-    infer_assign(stmt, *n);
-  } else if (auto* n = std::get_if<Let>(&stmt.node)) {
-    infer_let(stmt, *n);
-  } else if (auto* n = std::get_if<If>(&stmt.node)) {
-    infer_branches(*n->condition, n->then, n->otherwise, n->is_comptime);
-  } else if (auto* n = std::get_if<While>(&stmt.node)) {
-    Span word{stmt.span.file, stmt.span.begin, stmt.span.begin + 5};
-    warning(word, "'while' is old style").with_hint("prefer 'for ($i : 0..n) { ... }'");
-    enter_loop(word);
-    infer_condition(*n->condition);
-    infer_block(n->body);
-    loop_depth_--;
-  } else if (auto* n = std::get_if<Unroll>(&stmt.node)) {
-    infer_unroll(stmt, *n);
-  } else if (auto* n = std::get_if<ForRange>(&stmt.node)) {
-    infer_for_range(stmt, *n);
-  } else if (auto* n = std::get_if<ForMap>(&stmt.node)) {
-    infer_for_map(stmt, *n);
-  } else if (auto* n = std::get_if<Return>(&stmt.node)) {
-    infer_return(stmt, *n);
-  } else if (auto* n = std::get_if<Emit>(&stmt.node)) {
-    infer_emit(stmt, *n);
-  } else if (auto* n = std::get_if<Block>(&stmt.node)) {
-    infer_block(*n);
-  } else if (loop_depth_ == loops_around_) {
-    const char* word = std::holds_alternative<Break>(stmt.node) ? "break" : "continue";
+  std::visit(
+      Overloaded{
+          [&](const ExprStmt& n) {
+            infer(*n.expr);
+            current_ = n.expr->id;
+            const Builtin* builtin = info(*n.expr).builtin;
+            bool is_step = std::holds_alternative<Increment>(n.expr->node);
+            bool is_block = std::holds_alternative<BlockExpr>(n.expr->node) ||
+                            std::holds_alternative<IfExpr>(n.expr->node) ||
+                            std::holds_alternative<FnCall>(n.expr->node);
+            if (!is_step && !is_block && !(builtin && builtin->has(kAction)) &&
+                !is(info(*n.expr).type, Kind::Unknown) && !is(info(*n.expr).type, Kind::None))
+              warning(n.expr->span, "the value of this expression is not used");
+          },
+          [&](const Assign& n) { infer_assign(stmt, n); },
+          [&](const Let& n) { infer_let(stmt, n); },
+          [&](const If& n) { infer_branches(*n.condition, n.then, n.otherwise, n.is_comptime); },
+          [&](const While& n) {
+            Span word{stmt.span.file, stmt.span.begin, stmt.span.begin + 5};
+            warning(word, "'while' is old style").with_hint("prefer 'for ($i : 0..n) { ... }'");
+            enter_loop(word);
+            infer_condition(*n.condition);
+            infer_block(n.body);
+            loop_depth_--;
+          },
+          [&](const Unroll& n) { infer_unroll(stmt, n); },
+          [&](const ForRange& n) { infer_for_range(stmt, n); },
+          [&](const ForMap& n) { infer_for_map(stmt, n); },
+          [&](const Return& n) { infer_return(stmt, n); },
+          [&](const Emit& n) { infer_emit(stmt, n); },
+          [&](const Block& n) { infer_block(n); },
+          [&](const Break&) { need_loop(stmt, "break"); },
+          [&](const Continue&) { need_loop(stmt, "continue"); },
+      },
+      stmt.node);
+}
+
+void Inferrer::need_loop(const Stmt& stmt, const char* word) {
+  if (loop_depth_ == loops_around_)
     error(stmt.span, fmt::format("'{}' is only possible inside a loop", word));
-  }
 }
 
 // The kernel calls the body of a loop back, and allows 8 calls inside each other.

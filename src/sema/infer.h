@@ -38,6 +38,7 @@ class Inferrer {
   void infer_return(const Stmt& stmt, const Return& node);
   void infer_for_range(const Stmt& stmt, const ForRange& loop);
   void infer_for_map(const Stmt& stmt, const ForMap& loop);
+  void need_loop(const Stmt& stmt, const char* word);
   void enter_loop(Span span);
   void infer_unroll(const Stmt& stmt, const Unroll& unroll);
   void infer_rounds(const Stmt& stmt, const Block& body, uint64_t rounds);

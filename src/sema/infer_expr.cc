@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/overloaded.h"
 #include "base/text.h"
 #include "builtins/probes.h"
 #include "lang/expand.h"
@@ -32,74 +33,78 @@ void Inferrer::set_constant(ExprInfo& result, int64_t value, bool is_unsigned) {
 }
 
 void Inferrer::infer_node(const Expr& expr, ExprInfo& result) {
-  if (auto* n = std::get_if<IntegerLiteral>(&expr.node)) {
-    set_constant(result, static_cast<int64_t>(n->value), true);
-  } else if (auto* n = std::get_if<StringLiteral>(&expr.node)) {
-    result.type = string_type(static_cast<uint32_t>(n->value.size() + 1));
-    result.text = n->value;
-    check_text_length(expr, n->value);
-  } else if (auto* n = std::get_if<BoolLiteral>(&expr.node)) {
-    result.type = bool_type();
-    result.value = n->value;
-  } else if (auto* n = std::get_if<Identifier>(&expr.node)) {
-    infer_identifier(expr, *n, result);
-  } else if (std::holds_alternative<Variable>(expr.node)) {
-    if (result.variable >= 0) {
-      VariableInfo& used = program_.variables[static_cast<size_t>(result.variable)];
-      used.is_reached = true;
-      result.type = used.type;
-    }
-  } else if (auto* n = std::get_if<MapAccess>(&expr.node)) {
-    MapInfo& map = use_map(expr, n->key != nullptr);
-    info(expr).type = map.value;
-  } else if (auto* n = std::get_if<Unary>(&expr.node)) {
-    infer_unary(expr, *n, result);
-  } else if (auto* n = std::get_if<Binary>(&expr.node)) {
-    infer_binary(expr, *n, result);
-  } else if (auto* n = std::get_if<Ternary>(&expr.node)) {
-    infer_ternary(expr, *n, result);
-  } else if (auto* n = std::get_if<Increment>(&expr.node)) {
-    infer_increment(expr, *n, result);
-  } else if (auto* n = std::get_if<Cast>(&expr.node)) {
-    infer_cast(expr, *n, result);
-  } else if (auto* n = std::get_if<Member>(&expr.node)) {
-    infer_member(expr, *n, result);
-  } else if (auto* n = std::get_if<Index>(&expr.node)) {
-    infer_index(expr, *n, result);
-  } else if (auto* n = std::get_if<Call>(&expr.node)) {
-    infer_call(expr, *n, result);
-  } else if (auto* n = std::get_if<TupleExpr>(&expr.node)) {
-    std::vector<Type> types;
-    for (const ExprPtr& element : n->elements) types.push_back(infer_element(*element));
-    if (are_elements(expr, types))
-      result.type = types.empty() ? none_type() : tuple_type(std::move(types));
-  } else if (auto* n = std::get_if<RecordExpr>(&expr.node)) {
-    std::vector<Type> types;
-    for (const ExprPtr& element : n->elements) types.push_back(infer_element(*element));
-    if (!are_elements(expr, types)) return;
-    std::vector<std::pair<std::string, Type>> fields;
-    for (size_t i = 0; i < types.size(); i++) fields.emplace_back(n->names[i], types[i]);
-    result.type = record_type(std::move(fields));
-  } else if (auto* n = std::get_if<Sizeof>(&expr.node)) {
-    infer_sizeof(expr, *n, result);
-  } else if (auto* n = std::get_if<Offsetof>(&expr.node)) {
-    infer_offsetof(expr, *n, result);
-  } else if (auto* n = std::get_if<BlockExpr>(&expr.node)) {
-    infer_block(n->block);
-    result.type = n->block.result ? readable(info(*n->block.result).type) : none_type();
-  } else if (auto* n = std::get_if<IfExpr>(&expr.node)) {
-    infer_if_expr(expr, *n, result);
-  } else if (auto* n = std::get_if<FnCall>(&expr.node)) {
-    infer_fn_call(expr, *n);
-  } else if (auto* n = std::get_if<Comptime>(&expr.node)) {
-    infer(*n->operand);
-    const ExprInfo& inner = info(*n->operand);
-    if (!inner.value && !inner.text && !is(inner.type, Kind::Unknown))
-      error(expr.span, "this is not known at compile time");
-    info(expr) = inner;
-  } else if (std::holds_alternative<Typeof>(expr.node)) {
-    error(expr.span, "a type is only possible here as the argument of a macro");
-  }
+  std::visit(Overloaded{
+                 [&](const IntegerLiteral& n) {
+                   set_constant(result, static_cast<int64_t>(n.value), true);
+                 },
+                 [&](const StringLiteral& n) {
+                   result.type = string_type(static_cast<uint32_t>(n.value.size() + 1));
+                   result.text = n.value;
+                   check_text_length(expr, n.value);
+                 },
+                 [&](const BoolLiteral& n) {
+                   result.type = bool_type();
+                   result.value = n.value;
+                 },
+                 [&](const Identifier& n) { infer_identifier(expr, n, result); },
+                 [&](const Variable&) {
+                   if (result.variable >= 0) {
+                     VariableInfo& used = program_.variables[static_cast<size_t>(result.variable)];
+                     used.is_reached = true;
+                     result.type = used.type;
+                   }
+                 },
+                 [&](const MapAccess& n) {
+                   MapInfo& map = use_map(expr, n.key != nullptr);
+                   info(expr).type = map.value;
+                 },
+                 [&](const Unary& n) { infer_unary(expr, n, result); },
+                 [&](const Binary& n) { infer_binary(expr, n, result); },
+                 [&](const Ternary& n) { infer_ternary(expr, n, result); },
+                 [&](const Increment& n) { infer_increment(expr, n, result); },
+                 [&](const Cast& n) { infer_cast(expr, n, result); },
+                 [&](const Member& n) { infer_member(expr, n, result); },
+                 [&](const Index& n) { infer_index(expr, n, result); },
+                 [&](const Call& n) { infer_call(expr, n, result); },
+                 [&](const TupleExpr& n) {
+                   std::vector<Type> types;
+                   for (const ExprPtr& element : n.elements)
+                     types.push_back(infer_element(*element));
+                   if (are_elements(expr, types))
+                     result.type = types.empty() ? none_type() : tuple_type(std::move(types));
+                 },
+                 [&](const RecordExpr& n) {
+                   std::vector<Type> types;
+                   for (const ExprPtr& element : n.elements)
+                     types.push_back(infer_element(*element));
+                   if (!are_elements(expr, types)) return;
+                   std::vector<std::pair<std::string, Type>> fields;
+                   for (size_t i = 0; i < types.size(); i++)
+                     fields.emplace_back(n.names[i], types[i]);
+                   result.type = record_type(std::move(fields));
+                 },
+                 [&](const Sizeof& n) { infer_sizeof(expr, n, result); },
+                 [&](const Offsetof& n) { infer_offsetof(expr, n, result); },
+                 [&](const BlockExpr& n) {
+                   infer_block(n.block);
+                   result.type =
+                       n.block.result ? readable(info(*n.block.result).type) : none_type();
+                 },
+                 [&](const IfExpr& n) { infer_if_expr(expr, n, result); },
+                 [&](const FnCall& n) { infer_fn_call(expr, n); },
+                 [&](const Comptime& n) {
+                   infer(*n.operand);
+                   const ExprInfo& inner = info(*n.operand);
+                   if (!inner.value && !inner.text && !is(inner.type, Kind::Unknown))
+                     error(expr.span, "this is not known at compile time");
+                   info(expr) = inner;
+                 },
+                 [&](const Typeof&) {
+                   error(expr.span, "a type is only possible here as the argument of a macro");
+                 },
+                 [&](const Parameter&) {},
+             },
+             expr.node);
 }
 
 Type Inferrer::infer_element(const Expr& element) {
