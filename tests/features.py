@@ -6,6 +6,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import known_kernels
+
 # In a guest (see guests.py) nothing is built, and everything may take this many times as long.
 IN_GUEST = "FLOWTAP_GUEST" in os.environ
 SLOWER = int(os.environ.get("FLOWTAP_GUEST", "1"))
@@ -28,16 +30,9 @@ def _kernel_is_at_least(major, minor):
     return tuple(int(n) for n in os.uname().release.split("-")[0].split(".")[:2]) >= (major, minor)
 
 
-def _probe_type(kind):
-    flowtap = Path(__file__).resolve().parent.parent / "build" / "flowtap"
-    text = subprocess.run([flowtap, "--info"], capture_output=True, text=True).stdout
-    return f"{kind}: yes" in text
-
-
 def _syscall_stacks():
-    flowtap = Path(__file__).resolve().parent.parent / "build" / "flowtap"
     script = "tracepoint:syscalls:sys_enter_getcwd /pid == cpid/ { print(len(kstack(3))); }"
-    done = subprocess.run([flowtap, "-q", "-e", script, "-c", "/bin/pwd"], capture_output=True, text=True)
+    done = subprocess.run([known_kernels.FLOWTAP, "-q", "-e", script, "-c", "/bin/pwd"], capture_output=True, text=True)
     return "\n3\n" in "\n" + done.stdout
 
 
@@ -59,9 +54,9 @@ FEATURES = {
     "kprobe": (_kprobes, "this kernel has no kprobes"),
     "no_kprobe": (lambda: not _kprobes(), "this kernel has kprobes"),
     "kfunc": (lambda: _kernel_is_at_least(6, 12), "kfuncs in tracepoints need Linux 6.12"),
-    "kprobe_multi": (lambda: _probe_type("kprobe.multi"), "this kernel has no kprobe.multi"),
-    "fentry": (lambda: _probe_type("fentry"), "this kernel does not permit fentry"),
-    "no_fentry": (lambda: not _kprobes() and not _probe_type("fentry"), "this kernel permits fentry, or kprobes in its place"),
+    "kprobe_multi": (lambda: not known_kernels.lacks("kprobe.multi"), "this kernel has no kprobe.multi"),
+    "fentry": (lambda: not known_kernels.lacks("fentry"), "this kernel does not permit fentry"),
+    "no_fentry": (lambda: not _kprobes() and known_kernels.lacks("fentry"), "this kernel permits fentry, or kprobes in its place"),
     "stack_args": (lambda: _kernel_is_at_least(6, 6), "fentry of more than 6 arguments needs Linux 6.6"),
     "no_stack_args": (lambda: not _kernel_is_at_least(6, 6), "this kernel takes fentry of more than 6 arguments"),
     "missed_returns": (lambda: _kprobes() and _kernel_is_at_least(6, 7), "counts of missed returns need kprobes and Linux 6.7"),

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import features
+import known_kernels
 import options
 from functions import Skipped, alone
 
@@ -637,6 +638,14 @@ def star_means_the_files_of_all_processes(flowtap):
     out, err = running.stop()
     guarded.end()
     return "" if "@: 5" in out else out + err
+
+
+def info_shows_what_the_kernel_is_known_to_have(flowtap):
+    if known_kernels.kernel() not in known_kernels.LACKING:
+        return Skipped("this kernel is not in tests/known_kernels.py")
+    answers = known_kernels.answers()
+    found = {name for name, is_there in answers.items() if not is_there}
+    return "" if len(answers) > 20 and found == known_kernels.LACKING[known_kernels.kernel()] else f"  found lacking: {found}\n"
 
 
 def tracefs_is_mounted_by_several_at_once(flowtap):

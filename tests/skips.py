@@ -2,20 +2,13 @@
 that vanished: a feature that is no longer found would otherwise hide all of its tests. `PIN_SKIPS=1 ./test` writes the files anew."""
 
 import os
-import re
 
+from known_kernels import kernel
 from results import TESTS
 
 FOLDER = TESTS / "skips"
 IS_PINNING = "PIN_SKIPS" in os.environ
 VARYING = ["random"]  # it skips programs for which the kernel has no memory
-
-
-def kernel():
-    """Guests are called by the name they were started with; their kernels get updates."""
-    if "FLOWTAP_KERNEL" in os.environ:
-        return os.environ["FLOWTAP_KERNEL"]
-    return re.sub(r"^(\d+\.\d+)[^-]*(-[a-z]+)?.*", r"\1\2", os.uname().release)
 
 
 def pinned(part):
