@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import json
 import os
+import random
 import re
 import signal
 import struct
@@ -12,6 +13,7 @@ import subprocess
 import tempfile
 import termios
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import features
@@ -231,7 +233,7 @@ def blocked_pipe_does_not_keep_it(flowtap):
 
 
 def pager_gets_everything_after_ctrl_c(flowtap):
-    """A reader that rests is not given up; a second signal ends flowtap at once."""
+    """A reader that rests is not given up; a signal more than two seconds later ends flowtap."""
     process = blocked(flowtap)
     process.send_signal(signal.SIGINT)
     time.sleep(1)
@@ -239,9 +241,41 @@ def pager_gets_everything_after_ctrl_c(flowtap):
     problem = "" if process.returncode == 0 and out.endswith("@kept: 42\n") else f"  {process.returncode} {out[-100:]} {err}\n"
     process = blocked(flowtap)
     process.send_signal(signal.SIGINT)
-    time.sleep(1)
+    time.sleep(2.5)  # what comes within two seconds is the same request
     code = ends_after(process, signal.SIGINT)
-    return problem + ("" if code == -signal.SIGINT else f"  twice: {code}")
+    said = process.stderr.read() if code is not None else process.kill()
+    return problem + ("" if code == -signal.SIGINT and "the rest of the output was not printed" in said else f"  twice: {code} {said}")
+
+
+SIGNAL_RUNS = int(os.environ.get("SIGNAL_RUNS", "0")) or 40 // features.SLOWER
+
+
+def signalled_repeatedly(flowtap, seed):
+    """What is wrong with the end of a script that gets two or three signals within 0.6 seconds."""
+    chance = random.Random(seed)
+    running = Running(flowtap, "-e", 'interval:ms:1 { @n = count(); @[nsecs % 1000] = hist(nsecs); } end { printf("end ran\\n"); }')
+    sent = []
+    for _ in range(chance.choice((2, 3))):
+        sent.append((chance.choice((signal.SIGINT, signal.SIGTERM)), chance.choice((0, chance.random() * 0.02, chance.random() * 0.3))))
+        with contextlib.suppress(ProcessLookupError):
+            running.process.send_signal(sent[-1][0])
+        time.sleep(sent[-1][1])
+    out, err = running.process.communicate(timeout=60 * features.SLOWER)
+    is_whole = running.process.returncode == 0 and "end ran\n" in out and "@n: " in out
+    return "" if is_whole and not err else f"  seed {seed}: {sent}: {running.process.returncode} {out[-200:]} {err}\n"
+
+
+@alone
+def several_signals_are_one_request(flowtap):
+    """With both CPUs busy. SIGNAL_RUNS=200 tries more."""
+    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count())]
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            return "".join(pool.map(lambda seed: signalled_repeatedly(flowtap, seed), range(SIGNAL_RUNS)))
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
 
 
 def signal_does_not_wait_for_a_command(flowtap):

@@ -4,15 +4,19 @@
 #include "base/interrupt.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <initializer_list>
+#include <string_view>
 
 #include "base/clock.h"
 
 namespace flowtap {
 
 static constexpr uint64_t kTimeToFinishNs = 500'000'000;
+// timeout(1) signals a process and then its group, and some people press Ctrl-C twice.
+static constexpr uint64_t kSameRequestNs = 2'000'000'000;
 
 static std::atomic<int> first_signal{0};         // 0: none yet
 static std::atomic<uint64_t> interrupted_at{0};  // by the monotonic clock
@@ -46,13 +50,29 @@ bool is_out_of_time() {
   return was_interrupted() && clock_ns(CLOCK_MONOTONIC) - interrupted_at > kTimeToFinishNs;
 }
 
-// Signals do not queue: while one is pending a second of its kind would be lost.
-static void let_next_one_kill() {
+// Calls only what a signal handler may call.
+static void take_later_signal(int signal) {
+  note_interrupt(signal);
+  if (signal != SIGINT) first_signal = signal;  // no pager is waiting
+  if (clock_ns(CLOCK_MONOTONIC) - interrupted_at <= kSameRequestNs) return;
+  constexpr std::string_view kMessage =
+      "flowtap: ended by another signal; the rest of the output was not printed\n";
+  (void)!::write(STDERR_FILENO, kMessage.data(), kMessage.size());
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);  // blocked until the handler returns
+}
+
+void let_later_signals_kill() {
   sigset_t set;
   ::sigemptyset(&set);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, signal);
-  timespec now{};
-  while (::sigtimedwait(&set, nullptr, &now) > 0) {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action = {};
+    ::sigaction(signal, nullptr, &action);
+    if (action.sa_handler == SIG_IGN) continue;  // by nohup, for example
+    action.sa_handler = &take_later_signal;
+    action.sa_flags = SA_RESTART;
+    ::sigaction(signal, &action, nullptr);
+    ::sigaddset(&set, signal);
   }
   ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
@@ -61,8 +81,8 @@ bool should_give_up_output() {
   if (!was_interrupted()) return false;
   int pending = pending_signal();
   if (first_signal != SIGINT || (pending != 0 && pending != SIGINT)) return true;
-  if (pending == SIGINT) let_next_one_kill();
-  return false;
+  let_later_signals_kill();
+  return first_signal != SIGINT;
 }
 
 }  // namespace flowtap

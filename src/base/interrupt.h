@@ -13,9 +13,12 @@ bool was_interrupted();
 bool is_out_of_time();
 
 // For output that its reader does not take. After SIGTERM or SIGHUP it should be given up soon.
-// After SIGINT the reader may be a pager, which still wants what was gathered; the next signal then
-// ends the process at once.
+// After SIGINT the reader may be a pager, which still wants what was gathered.
 bool should_give_up_output();
+
+// Signals of the next two seconds are part of the same request and change nothing. A later one
+// kills the process, with a message that output is missing.
+void let_later_signals_kill();
 
 // For the event loop: it has read such a signal. Another script starts without one.
 void note_interrupt(int signal);

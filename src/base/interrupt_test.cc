@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,6 +62,30 @@ TEST_F(InterruptTest, output_is_given_up_but_not_to_a_pager) {
   forget_interrupt();
   note_interrupt(SIGHUP);
   EXPECT_TRUE(should_give_up_output());
+}
+
+// The status of a process that gets a second signal so long after the first.
+int status_after(uint64_t nanoseconds) {
+  pid_t pid = ::fork();
+  if (pid == 0) {
+    ::close(STDERR_FILENO);
+    note_interrupt(SIGINT);
+    let_later_signals_kill();
+    timespec pause{.tv_sec = static_cast<time_t>(nanoseconds / 1'000'000'000),
+                   .tv_nsec = static_cast<long>(nanoseconds % 1'000'000'000)};
+    ::nanosleep(&pause, nullptr);
+    ::raise(SIGINT);
+    ::_exit(7);
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+TEST(Interrupt, signals_soon_after_the_first_are_the_same_request) {
+  EXPECT_EQ(status_after(0), 7);
+  EXPECT_EQ(status_after(300'000'000), 7);
+  EXPECT_EQ(status_after(2'100'000'000), -SIGINT);
 }
 
 }  // namespace

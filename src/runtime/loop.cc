@@ -287,7 +287,7 @@ void Session::State::begin_phase() {
 }
 
 Status Session::State::finish() {
-  signals->let_through();
+  let_later_signals_kill();
   iterators.reset();
   for (const Attached& one : attached)
     for (const Fd& link : one.attachment.links)

@@ -34,14 +34,4 @@ std::optional<int> Signals::next() {
   return signal;
 }
 
-// One press of Ctrl-C may have sent several; those that are waiting are not a second wish.
-void Signals::let_through() {
-  while (next()) {
-  }
-  sigset_t set;
-  ::sigemptyset(&set);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, signal);
-  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-}
-
 }  // namespace flowtap

@@ -22,8 +22,6 @@ class Signals {
   int wait_fd() const { return fd_.get(); }
   // The next signal that has come, if any.
   std::optional<int> next();
-  // From now on all but SIGUSR1 kill, as they do by nature: the user has asked once already.
-  void let_through();
 
  private:
   Signals() = default;
