@@ -219,7 +219,7 @@ end { $names = 0; for ($kv : @) { if (strncmp($kv.0, "/no", 3) == 0) { $names++;
 
 
 def lanes_of_cpus_are_summed_up(flowtap):
-    script = """tracepoint:syscalls:sys_enter_mkdir {
+    script = """tracepoint:syscalls:sys_enter_mkdir /str(args.pathname) == "/no/such/place"/ {
   @count[comm] = count(); @sum[comm, cpu] = sum(args.mode + 3); @avg[comm] = avg(cpu * 10); @stats[comm] = stats(-3); @min[comm] = min(cpu + 5);
   @max[comm] = max(cpu + 5); @hist[comm] = hist(cpu + 1); @lhist[comm] = lhist(cpu, 0, 8, 1);
   if (comm == "f") { @gone[comm] = count(); delete(@gone, comm);
