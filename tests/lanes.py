@@ -1,5 +1,5 @@
 """Which parts of the suite run side by side. A lane is a process that runs its parts one after the other: each guest is one,
-since its emulated processor takes one of ours; so is what needs the build with sanitizers; the rest is the third."""
+since its emulated processor takes one of ours; so is what compiles for long; the rest is the third."""
 
 import os
 import subprocess
@@ -10,11 +10,11 @@ from pathlib import Path
 from results import MARK
 
 RUNNER = Path(__file__).resolve().parent / "run_tests.py"
-SANITIZED = ["unit", "fuzz"]
+COMPILING = ["unit", "fuzz", "format"]
 GUESTS = ["guest-6.1", "guest-6.12"]
-HOST = ["structure", "format", "lang", "errors", "golden", "kernel", "restricted", "lockdown", "processes", "security", "tools", "docs",
+HOST = ["structure", "lang", "errors", "golden", "kernel", "restricted", "lockdown", "processes", "security", "tools", "docs",
         "random", "differential", "faults"]
-GROUPS = {"all": [*GUESTS, *SANITIZED, *HOST], "guests": GUESTS, "quick": ["unit", "structure", "golden", "errors", "lang"]}
+GROUPS = {"all": [*GUESTS, *COMPILING, *HOST], "guests": GUESTS, "quick": ["unit", "structure", "golden", "errors", "lang"]}
 
 
 def parts(arguments):
@@ -24,7 +24,7 @@ def parts(arguments):
 
 def divide(names):
     lanes = [[name] for name in names if name in GUESTS]
-    lanes += [[name for name in names if name in SANITIZED], [name for name in names if name not in SANITIZED + GUESTS]]
+    lanes += [[name for name in names if name in COMPILING], [name for name in names if name not in COMPILING + GUESTS]]
     return [lane for lane in lanes if lane]
 
 

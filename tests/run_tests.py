@@ -182,6 +182,8 @@ def part_format(results):
     sources = sorted(str(p) for folder in folders for p in folder.glob("**/*") if p.suffix in (".cc", ".h"))
     done = subprocess.run(["clang-format", "--dry-run", "-Werror", *sources], capture_output=True, text=True)
     results.add("clang-format", done.stderr[:3000] if done.returncode else "")
+    done = subprocess.run([ROOT / "scripts" / "tidy.sh", ROOT / "build-tidy"], capture_output=True, text=True)
+    results.add("clang-tidy", (done.stdout + done.stderr)[:3000] if done.returncode else "")
 
 
 def part_lang(results):

@@ -69,6 +69,7 @@ Result<Options> parse_generic_command(const GenericTool& tool, std::vector<std::
   if (!script->probe_filter.empty()) own.push_back("--probe-filter=" + script->probe_filter);
   own.emplace_back(tool.name);
   std::vector<char*> argv;
+  argv.reserve(own.size());
   for (std::string& word : own) argv.push_back(word.data());
   Result<Options> options = parse_options(static_cast<int>(argv.size()), argv.data());
   if (!options.ok()) return options.error();

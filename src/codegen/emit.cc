@@ -325,11 +325,10 @@ class Emitter {
   void emit_alu(const ir::Inst& inst) {
     ir::Operand a = inst.a, b = inst.b;
     uint8_t dst = phys(inst.dst);
-    bool b_is_dst = !b.is_imm() && phys(b.reg) == dst;
     // Where a number is added to a pointer, the pointer is on the left and must stay there: of
     // 'number += pointer' the verifier forgets in which frame the pointer points.
     bool may_swap = commutes(inst.alu) && !(is_callback_ && inst.alu == ir::Alu::Add);
-    if (b_is_dst && may_swap) std::swap(a, b), b_is_dst = false;
+    if (!b.is_imm() && phys(b.reg) == dst && may_swap) std::swap(a, b);
     uint8_t code = static_cast<uint8_t>(BPF_ALU64 | alu_code(inst.alu));
     bool clobbers_b = !b.is_imm() && phys(b.reg) == dst && !(!a.is_imm() && phys(a.reg) == dst);
     if (clobbers_b) {

@@ -245,6 +245,7 @@ void drop_unused_functions(Program& program) {
         if (inst.op == Op::Callback) is_used[static_cast<size_t>(inst.imm)] = true;
   }
   std::vector<int32_t> new_number;
+  new_number.reserve(is_used.size());
   int32_t next = 0;
   for (bool used : is_used) new_number.push_back(used ? next++ : -1);
   std::vector<Function> kept;

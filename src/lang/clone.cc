@@ -30,6 +30,7 @@ class Cloner {
 
   std::vector<ExprPtr> copy(const std::vector<ExprPtr>& list) {
     std::vector<ExprPtr> out;
+    out.reserve(list.size());
     for (const ExprPtr& expr : list) out.push_back(copy(expr));
     return out;
   }
@@ -45,6 +46,7 @@ class Cloner {
 
   std::vector<StmtPtr> copy(const std::vector<StmtPtr>& list) {
     std::vector<StmtPtr> out;
+    out.reserve(list.size());
     for (const StmtPtr& stmt : list) out.push_back(copy(stmt));
     return out;
   }

@@ -208,8 +208,9 @@ ExprPtr Parser::type_of() {
   uint32_t begin = here().begin;
   TypeSpec spec;
   type_name(spec);
-  spec.span = since(begin);
-  return make(spec.span, Typeof{std::move(spec)});
+  Span span = since(begin);
+  spec.span = span;
+  return make(span, Typeof{std::move(spec)});
 }
 
 //   type_info = "typeinfo" "(" ( type | expression ) ")"

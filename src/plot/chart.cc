@@ -25,8 +25,9 @@ double Axis::at(double value) const {
 std::vector<double> Axis::ticks() const {
   std::vector<double> ticks;
   if (is_log) {
-    double first = std::pow(10, std::ceil(std::log10(low)));
-    for (double tick = first; tick <= high * 1.0001; tick *= 10) ticks.push_back(tick);
+    int first = static_cast<int>(std::ceil(std::log10(low)));
+    int last = static_cast<int>(std::floor(std::log10(high * 1.0001)));
+    for (int power = first; power <= last; power++) ticks.push_back(std::pow(10, power));
     return ticks;
   }
   double step = std::pow(10, std::floor(std::log10((high - low) / 5)));
@@ -35,8 +36,9 @@ std::vector<double> Axis::ticks() const {
       step *= factor;
       break;
     }
-  for (double tick = std::ceil(low / step) * step; tick <= high + step * 0.001; tick += step)
-    ticks.push_back(std::abs(tick) < step * 0.001 ? 0 : tick);
+  int64_t first = static_cast<int64_t>(std::ceil(low / step));
+  int64_t last = static_cast<int64_t>(std::floor(high / step + 0.001));
+  for (int64_t i = first; i <= last; i++) ticks.push_back(static_cast<double>(i) * step);
   return ticks;
 }
 

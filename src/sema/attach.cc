@@ -467,6 +467,7 @@ class Expander {
   void report_no_function(const std::string& path, const std::string& function,
                           const std::vector<UserFunction>& functions) {
     std::vector<std::string> names;
+    names.reserve(functions.size());
     for (const UserFunction& candidate : functions) names.push_back(candidate.name);
     Diagnostic& report = error(fmt::format("'{}' has no function '{}'", path, function));
     if (auto near = nearest(function, names))

@@ -144,7 +144,7 @@ void Inferrer::infer_builtin(const Expr& expr, const Builtin& builtin,
 
 Type Inferrer::builtin_type(const Expr& expr, const Builtin& builtin,
                             const std::vector<ExprPtr>& args, std::string_view name) {
-  const Type u32 = int_type(4, false), u64 = int_type(8, false);
+  Type u32 = int_type(4, false), u64 = int_type(8, false);
   switch (builtin.id) {
     case Fn::Pid:
     case Fn::Tid:

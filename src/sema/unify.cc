@@ -45,6 +45,7 @@ static std::optional<Type> unify_fields(const TypeData& a, const TypeData& b) {
   }
   if (a.kind == Kind::Record) return record_type(std::move(fields));
   std::vector<Type> types;
+  types.reserve(fields.size());
   for (auto& [name, type] : fields) types.push_back(type);
   return tuple_type(std::move(types));
 }

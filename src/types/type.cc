@@ -71,12 +71,13 @@ Type record_type(std::vector<std::pair<std::string, Type>> elements) {
   TypeData data{.kind = Kind::Record};
   uint64_t offset = 0;
   uint32_t widest = 1;
-  for (auto& [name, type] : elements) {
+  for (std::pair<std::string, Type>& element : elements) {
+    Type& type = element.second;
     uint32_t alignment = alignment_of(type);
     widest = std::max(widest, alignment);
     offset = align_up(offset, alignment);
     data.fields.push_back(
-        {.name = std::move(name), .type = type, .offset = static_cast<uint32_t>(offset)});
+        {.name = std::move(element.first), .type = type, .offset = static_cast<uint32_t>(offset)});
     offset += type->size;
   }
   data.size = static_cast<uint32_t>(align_up(offset, widest));
