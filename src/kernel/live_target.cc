@@ -79,8 +79,8 @@ Result<FunctionSignature> find_signature(LiveTypes& types, std::string_view what
                                          Read read) {
   std::optional<FunctionSignature> found;
   const LiveTypes::Source* source = types.search(fmt::format("{} {}:{}", what, module, name),
-                                                 module, [&](const LiveTypes::Source& source) {
-                                                   found = read(*source.types, name);
+                                                 module, [&](const LiveTypes::Source& one) {
+                                                   found = read(*one.types, name);
                                                    return found.has_value();
                                                  });
   if (!types.vmlinux())

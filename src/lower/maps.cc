@@ -313,8 +313,8 @@ void Lowering::store_map(const Expr& target, const Expr& value) {
   Reg answer = b().new_reg();
   keep_whole_key(number, where, answer, full);
   auto update = [&](int64_t flags) {
-    Reg map = b().map_pointer(image_.script_map(number));
-    Reg result = b().call(BPF_FUNC_map_update_elem, {reg(map), reg(b().address_of(where.id)),
+    Reg pointer = b().map_pointer(image_.script_map(number));
+    Reg result = b().call(BPF_FUNC_map_update_elem, {reg(pointer), reg(b().address_of(where.id)),
                                                      reg(b().address_of(room)), imm(flags)});
     b().assign(answer, reg(map_result(result)));
   };

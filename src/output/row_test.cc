@@ -52,7 +52,7 @@ TEST_F(RowTest, numbers_of_each_kind) {
       {ColumnKind::Ms, 999'999'999, "1000.000", "999.999999"},
       {ColumnKind::Ms, 50, "0.000", "0.00005"},
       {ColumnKind::Sec, 61'000'000'000, "61.000", "61"},
-      {ColumnKind::Bytes, 123456, "123456", "123456"},
+      {ColumnKind::Size, 123456, "123456", "123456"},
       {ColumnKind::Int, -3, "-3", "-3"},
       {ColumnKind::Hex, 31, "0x1f", "0x1f"},
       {ColumnKind::Bool, 2, "true", "true"},
@@ -95,7 +95,7 @@ class TablesTest : public RowTest {
   Table table_{.name = "t",
                .columns = {make_column("COMM", ColumnKind::Comm, "who"),
                            make_column("LAT", ColumnKind::Us, "how long"),
-                           make_column("SIZE", ColumnKind::Bytes, "how much")}};
+                           make_column("SIZE", ColumnKind::Size, "how much")}};
   std::vector<Field> fields_ = {{.name = "", .type = string_type(32), .offset = 8},
                                 {.name = "", .type = kUint64, .offset = 40},
                                 {.name = "", .type = kUint64, .offset = 48}};

@@ -55,7 +55,7 @@ bool PlotWriter::choose(const Table& table) {
   data_.headings.clear();
   for (size_t column : found->values) {
     const Column& about = table.columns[column];
-    bool says_bytes = about.kind == ColumnKind::Bytes;
+    bool says_bytes = about.kind == ColumnKind::Size;
     data_.headings.push_back(about.heading + (says_bytes ? "(bytes)" : ""));
     data_.unit = column_kind(about.kind).unit;
   }

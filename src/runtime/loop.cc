@@ -61,8 +61,7 @@ Status Session::State::drain() {
   bool has_more = false;
   uint64_t end = ring ? ring->written() : 0;
   do {
-    Status taken = take_some(has_more);
-    if (!taken) return taken.error();
+    if (Status took = take_some(has_more); !took) return took.error();
   } while (has_more && ring->consumed() < end);
   return Done{};
 }
@@ -130,8 +129,7 @@ Status Session::State::visit_what_is_there() {
   pollfd done{.fd = iterators->wait_fd(), .events = POLLIN};
   while (::poll(&done, 1, static_cast<int>(kRest.count())) <= 0) {
     bool has_more = false;
-    Status taken = take_some(has_more);
-    if (!taken) return taken.error();
+    if (Status took = take_some(has_more); !took) return took.error();
   }
   return end_iterators();
 }
@@ -237,8 +235,7 @@ Status Session::State::wait() {
   while (!is_over) {
     bool has_more = false;
     look_at_process();
-    Status taken = take_some(has_more);
-    if (!taken) return taken.error();
+    if (Status took = take_some(has_more); !took) return took.error();
     if (is_over) break;
     bool rests = rests_between && ring->has_taken() && !has_more;
     int timeout = has_more ? 0 : milliseconds_to_wait();
@@ -334,7 +331,7 @@ void Session::State::write_maps() {
   std::vector<size_t> order;
   auto is_reported = [&](size_t map) {
     return std::any_of(parts.image.sides.begin(), parts.image.sides.end(),
-                       [&](const MapSides& sides) { return sides.first == map; });
+                       [&](const MapSides& two) { return two.first == map; });
   };
   for (size_t i = 0; i < parts.image.maps.size(); i++)
     if (parts.image.maps[i].is_script_map && !is_reported(i)) order.push_back(i);

@@ -17,8 +17,8 @@
 namespace flowtap {
 
 struct Session::State {
-  State(const SessionParts& parts, RunOptions options)
-      : parts(parts), options(std::move(options)) {}
+  State(const SessionParts& all_parts, RunOptions all_options)
+      : parts(all_parts), options(std::move(all_options)) {}
   ~State();
 
   // --- steps, session.cc

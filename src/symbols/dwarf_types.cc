@@ -269,8 +269,8 @@ std::optional<Dwarf_Die> DwarfTypes::Program::find_function(uint64_t address) co
   if (std::optional<Dwarf_Die> unit = file_.unit_at(address)) {
     ::dwarf_getfuncs(&*unit, visit_function, &search, 0);
   } else {
-    file_.visit_units([&](Dwarf_Die& unit) {
-      ::dwarf_getfuncs(&unit, visit_function, &search, 0);
+    file_.visit_units([&](Dwarf_Die& each) {
+      ::dwarf_getfuncs(&each, visit_function, &search, 0);
       return !search.found;
     });
   }

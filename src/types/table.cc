@@ -20,7 +20,7 @@ static constexpr std::array<ColumnKindRow, 20> kKinds = {{
      "a duration, given in nanoseconds and shown in milliseconds: `1.234`"},
     {ColumnKind::Sec, "sec", "sec", ColumnValue::Integer, true, 8, "nanoseconds",
      "a duration, given in nanoseconds and shown in seconds: `1.234`"},
-    {ColumnKind::Bytes, "bytes", "bytes", ColumnValue::Integer, true, 8, "an integer",
+    {ColumnKind::Size, "bytes", "bytes", ColumnValue::Integer, true, 8, "an integer",
      "an amount of data"},
     {ColumnKind::Int, "int", "", ColumnValue::Integer, true, 5, "an integer", "any number"},
     {ColumnKind::Pid, "pid", "", ColumnValue::Integer, true, 7, "an integer",
@@ -75,7 +75,7 @@ Column make_column(std::string name, ColumnKind kind, std::string doc, Type name
   bool says_unit = unit.empty() || column.key == unit || column.key.ends_with("_" + unit);
   if (!says_unit) {
     column.key += "_" + unit;
-    if (kind != ColumnKind::Bytes) column.heading += "(" + unit + ")";
+    if (kind != ColumnKind::Size) column.heading += "(" + unit + ")";
   }
   column.name = std::move(name);
   return column;

@@ -17,7 +17,7 @@ enum class ColumnKind : uint8_t {
   Us,
   Ms,
   Sec,
-  Bytes,
+  Size,
   Int,
   Pid,
   Port,

@@ -18,8 +18,8 @@ TEST(Table, names_follow_from_the_declaration) {
       {"MS", ColumnKind::Ms, "MS", "ms"},
       {"LIFE_MS", ColumnKind::Ms, "LIFE_MS", "life_ms"},
       {"ITEMS", ColumnKind::Ms, "ITEMS(ms)", "items_ms"},
-      {"TX", ColumnKind::Bytes, "TX", "tx_bytes"},
-      {"Bytes", ColumnKind::Bytes, "Bytes", "bytes"},
+      {"TX", ColumnKind::Size, "TX", "tx_bytes"},
+      {"Bytes", ColumnKind::Size, "Bytes", "bytes"},
   };
   for (const Case& c : cases) {
     Column column = make_column(c.name, c.kind, "");
