@@ -64,11 +64,11 @@ def outcome(job):
     return failed, problem
 
 
-def run_all(jobs, results, told=lambda job, verdict: None):
-    """Jobs are (name, test, its arguments)."""
+def run_all(jobs, results, told=lambda job, verdict: None, group=lambda job: ""):
+    """Jobs are (name, test, its arguments). Those of one group, or of modules with one GROUP, do not run at the same time."""
     of_module = lambda job, name, default: getattr(sys.modules[job[1].__module__], name, default)
     is_alone = lambda job: getattr(job[1], "is_alone", False) or of_module(job, "IS_ALONE", False)
-    group_of = lambda job: of_module(job, "GROUP", "")
+    group_of = lambda job: of_module(job, "GROUP", "") or group(job)
     together, apart = [job for job in jobs if not is_alone(job)], [job for job in jobs if is_alone(job)]
     for batch, workers in ((together, WORKERS), (apart, 1)):
         for job, answer, seconds in side_by_side.run(batch, outcome, workers, group_of):

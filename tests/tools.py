@@ -47,9 +47,17 @@ def tell(root, function, verdict):
         print("RESULT " + json.dumps(result), flush=True)
 
 
+def may_lose_calls(root, test):
+    """A call that waits while a probe is attached to its function, or detached, does not reach fexit (docs/kernels.md). These tools
+    depend on it where tracepoints are missing; tests of all tools attach to everything."""
+    waits = {"so1stbyte", "socketio", "socksize", "sockstat", "tcptop", "udplife", ""}
+    return not Path("/sys/kernel/tracing/events/sock/sock_recv_length").exists() and tool_of(root, test) in waits
+
+
 def run(root, results):
     if not features.has("bpf"):
         return results.add("tools", skipped=features.reason("bpf"))
     wanted = os.environ.get("CASE", "")
     jobs = [(name, test, (root, root / "build" / "flowtap")) for name, test in test_functions() if wanted in name]
-    functions.run_all(jobs, results, lambda job, verdict: tell(root, job[1], verdict))
+    functions.run_all(jobs, results, lambda job, verdict: tell(root, job[1], verdict),
+                      lambda job: "calls that wait" if may_lose_calls(root, job[1]) else "")

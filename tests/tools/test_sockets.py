@@ -1,8 +1,12 @@
 """Calls on sockets as the tools show them, beside what the load did."""
 
 import os
+import socket
+import threading
+from pathlib import Path
 
-from processes import Running, Skipped
+import known_kernels
+from processes import Running, Skipped, wait_for
 from shared import differing, has_tracepoint, histograms_of, json_rows, misfits, rows_of_process, run_load, same_calls, same_lives
 
 
@@ -135,6 +139,25 @@ def so1stbyte_shows_each_connection(root, flowtap):
     out, err = running.stop()
     rows = [row for row in json_rows(out) if row["pid"] == done["pid"]]
     return misfits(done["times"], [(row["lat_us"], row["lat_us"], 1) for row in rows]) + err
+
+
+def so1stbyte_sees_calls_that_wait_while_others_attach(root, flowtap):
+    """the client's own count"""
+    if known_kernels.lacks("fentry") or not has_tracepoint("sock_recv_length"):
+        return Skipped("this kernel does not permit fentry, or has no tracepoint sock:sock_recv_length")
+    running = Running(flowtap, "so1stbyte", "--each", "-f", "json")
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        end, _ = server.accept()
+        waits = threading.Thread(target=client.recv, args=(1,))
+        waits.start()
+        wait_for(lambda: "wait_woken" in Path(f"/proc/{os.getpid()}/task/{waits.native_id}/wchan").read_text())
+        other = Running(flowtap, "-e", "fexit:sock_recvmsg { @ = count(); }")
+        end.sendall(b"x")
+        waits.join()
+        end.close()
+    other.stop()
+    out, err = running.stop()
+    return differing("rows", 1, sum(row["pid"] == os.getpid() for row in json_rows(out))) + err
 
 
 def connection_times(flowtap, *arguments):
