@@ -88,14 +88,6 @@ Verdict try_function_list() {
 
 }  // namespace
 
-std::string first_error(const Diagnostics& diagnostics, const Sources& sources) {
-  for (const Diagnostic& diagnostic : diagnostics.all()) {
-    if (diagnostic.severity != Severity::Error) continue;
-    return without_line_breaks(place_prefix(sources, diagnostic.span) + diagnostic.message);
-  }
-  return {};
-}
-
 static std::optional<std::string> try_image(const Compiled& compiled, const Sources& sources,
                                             std::optional<int> pid) {
   Sink nowhere(-1);
@@ -115,15 +107,15 @@ static std::optional<std::string> try_image(const Compiled& compiled, const Sour
   return attached.ok() ? std::nullopt : std::optional(one_line(attached.error()));
 }
 
-std::optional<std::string> try_script(Sources& sources, uint32_t file, const LiveTarget& target,
+std::optional<std::string> try_script(const Script& script, const LiveTarget& target,
                                       CompileOptions options) {
   Diagnostics diagnostics;
-  std::optional<Compiled> compiled = compile(sources, file, target, options, diagnostics);
-  if (!compiled) return first_error(diagnostics, sources);
-  std::optional<std::string> why = try_image(*compiled, sources, options.check.pid);
+  std::optional<Compiled> compiled = compile(script, target, options, diagnostics);
+  if (!compiled) return first_error(diagnostics, script.sources);
+  std::optional<std::string> why = try_image(*compiled, script.sources, options.check.pid);
   if (!why || !compiled->has_relatives) return why;
   options.check.swaps_function_probes = false;
-  return try_script(sources, file, target, std::move(options));
+  return try_script(script, target, std::move(options));
 }
 
 std::vector<Verdict> check_machine(const LiveTarget& target) {
@@ -132,13 +124,12 @@ std::vector<Verdict> check_machine(const LiveTarget& target) {
   verdicts.push_back(try_tracefs());
   verdicts.push_back(try_function_list());
   for (const KindTrial& trial : kind_trials()) {
-    Sources sources;
     CompileOptions options;
     options.check.is_unsafe = true;
     options.check.swaps_function_probes = false;
     if (std::string_view(trial.name) == "watchpoint") options.check.pid = ::getpid();
     std::optional<std::string> why =
-        try_script(sources, sources.add("trial", trial.script), target, options);
+        try_script(parse_script({.name = "trial", .text = trial.script}), target, options);
     // The place is one in our own line: of no interest.
     if (why && why->starts_with("trial:")) why = why->substr(why->find(": ") + 2);
     verdicts.push_back({trial.name, !why, why.value_or("")});

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/compile.h"
+#include "compiler/compile.h"
 #include "kernel/live_target.h"
 
 namespace flowtap {
@@ -19,7 +19,7 @@ struct Verdict {
 
 // Compiles, loads and attaches a script, and lets it go again; none of its probes is run by
 // flowtap. The reason why it does not work, or nothing.
-std::optional<std::string> try_script(Sources& sources, uint32_t file, const LiveTarget& target,
+std::optional<std::string> try_script(const Script& script, const LiveTarget& target,
                                       CompileOptions options);
 
 // What the kernel has and permits: kinds of probes and maps, sources of names and types.
@@ -27,9 +27,6 @@ std::vector<Verdict> check_machine(const LiveTarget& target);
 
 // What cannot be tried, a line each: kernel, rights, lockdown.
 std::string describe_rights();
-
-// The first error as one line, with its place in the script.
-std::string first_error(const Diagnostics& diagnostics, const Sources& sources);
 
 std::string verdicts_text(const std::vector<Verdict>& verdicts, std::string_view heading);
 std::string verdicts_json(const std::vector<Verdict>& verdicts, std::string_view type);

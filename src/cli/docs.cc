@@ -10,6 +10,7 @@
 #include "builtins/probes.h"
 #include "builtins/replacements.h"
 #include "cli/generic_command.h"
+#include "cli/script.h"
 #include "cli/tool_text.h"
 #include "types/table.h"
 
@@ -171,7 +172,7 @@ Result<std::string> write_docs(const std::string& subject, const std::string& to
     if (const GenericTool* generic = *file ? nullptr : find_generic_tool(tool))
       return tool_man_page(describe_generic(*generic));
     if (!*file) return Error{fmt::format("there is no tool '{}'", tool)};
-    Result<ToolAbout> about = describe_tool(**file);
+    Result<ToolAbout> about = describe_tool(**file, parse_tool(**file));
     if (!about.ok()) return about.error();
     return tool_man_page(*about);
   }

@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/check.h"
-#include "cli/compile.h"
 #include "cli/docs.h"
 #include "cli/info.h"
 #include "cli/list.h"
@@ -25,6 +24,7 @@
 #include "cli/tool_command.h"
 #include "cli/trials.h"
 #include "cli/tutorial.h"
+#include "compiler/compile.h"
 #include "kernel/drop_rights.h"
 #include "kernel/live_target.h"
 #include "output/csv_writer.h"
@@ -102,8 +102,7 @@ std::function<bool(const std::string&)> name_filter(const std::string& pattern) 
   };
 }
 
-CompileOptions compile_options(const Options& options, const Child* child,
-                               const ScriptText& script) {
+CompileOptions compile_options(const Options& options, const Child* child) {
   CompileOptions out;
   out.check.is_unsafe = options.is_unsafe;
   out.check.pid = options.pid;
@@ -139,13 +138,7 @@ CompileOptions compile_options(const Options& options, const Child* child,
       static_cast<int64_t>(clock_ns(CLOCK_TAI)) - static_cast<int64_t>(clock_ns(CLOCK_BOOTTIME));
   out.lower.pid_namespace = own_pid_namespace();
   (void)::getentropy(out.lower.key_seed.data(), sizeof out.lower.key_seed);
-  out.parameters = options.parameters;
-  out.added = options.added;
-  out.filter = options.filter;
   out.dump = options.dump;
-  out.import = [folder = script.folder, is_own_tool = script.is_own_tool](const std::string& path) {
-    return read_tool_import(folder, path, is_own_tool);
-  };
   return out;
 }
 
@@ -195,10 +188,8 @@ class Driver {
   explicit Driver(Options options) : options_(std::move(options)) {}
 
   int run() {
-    Result<ScriptText> script = read_script(options_);
-    if (!script.ok()) return report(script.error(), kExitScript);
-    uint32_t file = sources_.add(script->name, script->text);
-    if (!options_.target_file.empty()) return compile_for_file(file, *script);
+    if (Status status = read(); !status.ok()) return report(status.error(), kExitScript);
+    if (!options_.target_file.empty()) return compile_for_file();
 
     if (options_.action == Options::Action::Run)
       if (Status status = open_files(); !status.ok()) return report(status.error(), kExitUsage);
@@ -211,14 +202,25 @@ class Driver {
     LiveTarget target(LiveTargetOptions{.without = unused_features(),
                                         .is_lazy = !leaves_unused("lazy_types"),
                                         .pid = options_.pid});
-    CompileOptions how = compile_options(options_, child ? &*child : nullptr, *script);
-    Result<std::vector<std::string>> plans = wanted_plans(file, how);
+    CompileOptions how = compile_options(options_, child ? &*child : nullptr);
+    Result<std::vector<std::string>> plans = wanted_plans();
     if (!plans.ok()) return report(plans.error(), kExitUsage);
-    if (options_.action == Options::Action::Check) return check_plans(file, target, how, *plans);
-    return run_plans(file, target, how, *plans, child ? &*child : nullptr);
+    if (options_.action == Options::Action::Check) return check_plans(target, how, *plans);
+    return run_plans(target, how, *plans, child ? &*child : nullptr);
   }
 
  private:
+  // A tool was parsed for its options.
+  Status read() {
+    Result<Script> script = options_.parsed_tool ? Result<Script>(std::move(*options_.parsed_tool))
+                                                 : read_script(options_);
+    if (!script.ok()) return script.error();
+    script_ = std::move(*script);
+    add_filter(script_, options_.filter);
+    add_text(script_, options_.added);
+    return Done{};
+  }
+
   std::vector<Feature> unused_features() const {
     std::vector<Feature> features;
     for (const std::string& name : options_.unused_features) {
@@ -231,15 +233,15 @@ class Driver {
     return features;
   }
 
-  // In the order to try them; one without a name for a script that has no plans.
-  Result<std::vector<std::string>> wanted_plans(uint32_t file, const CompileOptions& how) {
-    std::vector<std::string> all = plan_names(sources_, file, how);
-    if (options_.plan.empty()) return all.empty() ? std::vector<std::string>{""} : all;
+  // In the order to try them.
+  Result<std::vector<std::string>> wanted_plans() const {
+    std::vector<std::string> all = plan_names(script_);
+    if (options_.plan.empty()) return all;
     if (std::find(all.begin(), all.end(), options_.plan) != all.end())
       return std::vector<std::string>{options_.plan};
-    return Error{
-        fmt::format("the script has no plan '{}'", options_.plan), 0,
-        all.empty() ? "it has no plans at all" : fmt::format("its plans are: {}", join(all, ", "))};
+    return Error{fmt::format("the script has no plan '{}'", options_.plan), 0,
+                 script_.ast.plans.empty() ? "it has no plans at all"
+                                           : fmt::format("its plans are: {}", join(all, ", "))};
   }
 
   // -l with a script: where it would be attached.
@@ -251,25 +253,25 @@ class Driver {
   }
 
   // The first plan that this machine takes is used; when there is none, all their reasons are told.
-  int run_plans(uint32_t file, const LiveTarget& target, CompileOptions how,
-                const std::vector<std::string>& plans, Child* child) {
+  int run_plans(const LiveTarget& target, CompileOptions how, const std::vector<std::string>& plans,
+                Child* child) {
     std::vector<Verdict> refused;
     for (const std::string& plan : plans) {
       how.plan = plan;
       Diagnostics diagnostics;
-      std::optional<Compiled> compiled = compile(sources_, file, target, how, diagnostics);
+      std::optional<Compiled> compiled = compile(script_, target, how, diagnostics);
       if (!compiled) {
-        refused.push_back({plan, false, first_error(diagnostics, sources_)});
+        refused.push_back({plan, false, first_error(diagnostics, script_.sources)});
         // A mistake that all of them have is the script's.
         bool is_last = refused.size() == plans.size();
         bool is_same = std::all_of(refused.begin(), refused.end(),
                                    [&](const Verdict& v) { return v.why == refused[0].why; });
         if (!is_last || !is_same) continue;
-        show(diagnostics, sources_, options_.no_warnings);
+        show(diagnostics, script_.sources, options_.no_warnings);
         return kExitScript;
       }
       say_plan(plan, refused);
-      show(diagnostics, sources_, options_.no_warnings);
+      show(diagnostics, script_.sources, options_.no_warnings);
       put(compiled->dumps, stderr);
       if (options_.action == Options::Action::List) return list_image(compiled->image);
       RunOptions run = run_options(*compiled, child);
@@ -280,7 +282,7 @@ class Driver {
         // Not every function that takes a kprobe takes fentry, and the reverse.
         CompileOptions as_written = how;
         as_written.check.swaps_function_probes = false;
-        compiled = compile(sources_, file, target, as_written, diagnostics);
+        compiled = compile(script_, target, as_written, diagnostics);
         run.is_trial = !is_last;
         if (compiled) outcome = run_image(*compiled, run);
       }
@@ -305,12 +307,12 @@ class Driver {
   }
 
   // flowtap check SCRIPT
-  int check_plans(uint32_t file, const LiveTarget& target, CompileOptions how,
+  int check_plans(const LiveTarget& target, CompileOptions how,
                   const std::vector<std::string>& plans) {
     std::vector<Verdict> verdicts;
     for (const std::string& plan : plans) {
       how.plan = plan;
-      std::optional<std::string> why = try_script(sources_, file, target, how);
+      std::optional<std::string> why = try_script(script_, target, how);
       verdicts.push_back({plan.empty() ? "(the script)" : plan, !why, why.value_or("")});
     }
     put(is_json(options_) ? verdicts_json(verdicts, "plan") : verdicts_text(verdicts, "plan"));
@@ -320,26 +322,26 @@ class Driver {
   }
 
   // --target: compile for the machine that a file describes, and stop there.
-  int compile_for_file(uint32_t file, const ScriptText& script) {
+  int compile_for_file() {
     std::optional<std::string> text = read_file(options_.target_file);
     if (!text)
       return report(errno_error(fmt::format("cannot read '{}'", options_.target_file)),
                     kExitScript);
     Result<FileTarget> target = FileTarget::parse(*text);
     if (!target.ok()) return report(target.error(), kExitScript);
-    CompileOptions options = compile_options(options_, nullptr, script);
+    CompileOptions options = compile_options(options_, nullptr);
     options.lower.start_ns = 0;
     options.lower.tai_offset_ns = 0;
     options.lower.pid_namespace.reset();
     options.lower.key_seed = LowerOptions{}.key_seed;
-    Result<std::vector<std::string>> plans = wanted_plans(file, options);
+    Result<std::vector<std::string>> plans = wanted_plans();
     if (!plans.ok()) return report(plans.error(), kExitUsage);
     for (const std::string& plan : *plans) {
       options.plan = plan;
       Diagnostics diagnostics;
-      std::optional<Compiled> compiled = compile(sources_, file, *target, options, diagnostics);
+      std::optional<Compiled> compiled = compile(script_, *target, options, diagnostics);
       if (!compiled && &plan != &plans->back()) continue;
-      show(diagnostics, sources_, options_.no_warnings);
+      show(diagnostics, script_.sources, options_.no_warnings);
       if (compiled) put(compiled->dumps);
       return compiled ? 0 : kExitScript;
     }
@@ -393,7 +395,7 @@ class Driver {
     run.look_at_process = [&](pid_t pid) { symbolizer.remember(static_cast<uint32_t>(pid)); };
     std::optional<Refusal> refusal;
     Result<Session> session =
-        Session::load({compiled.image, sources_, *writer, values}, std::move(run), &refusal);
+        Session::load({compiled.image, script_.sources, *writer, values}, std::move(run), &refusal);
     if (refusal) return refused(*refusal, session.error());
     if (!session.ok()) return refused(session.error());
     if (options_.mode != Mode::Trace) {
@@ -447,7 +449,7 @@ class Driver {
                           ? error.hint
                           : "-v shows the verifier's whole log; please report this with the script";
     std::string log = is_verbose ? refusal.log + "\n" : "";
-    return {.why = refusal.reason, .message = render(diagnostic, sources_) + log};
+    return {.why = refusal.reason, .message = render(diagnostic, script_.sources) + log};
   }
 
   int run_trials(Session& session, const Image& image, Sink& kept, Sink& data) {
@@ -517,7 +519,7 @@ class Driver {
   }
 
   Options options_;
-  Sources sources_;
+  Script script_;
   OutputFile output_, picture_;  // of -o and --plot
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "cli/tool_files.h"
+#include "compiler/script.h"
 #include "output/sink.h"
 #include "plot/plot_spec.h"
 
@@ -32,6 +33,7 @@ struct Options {
   std::optional<std::string> program;   // -e
   std::string script;                   // file name; "-" for standard input
   std::optional<ToolFile> tool;         // takes the place of the file
+  std::optional<Script> parsed_tool;    // when its options had to be known
   std::string added;                    // script text that belongs to the command line
   std::string filter;                   // expression that every probe must fulfil
   std::vector<std::string> parameters;  // $1, $2...

@@ -81,19 +81,34 @@ bool is_file(const std::string& name) {
   return fs::is_regular_file(name, error);
 }
 
-Result<ScriptText> read_script(const Options& options) {
-  if (options.tool)
-    return ScriptText{.name = options.tool->path,
-                      .text = options.tool->text,
-                      .folder = options.tool->folder,
-                      .is_own_tool = !options.tool->folder.empty()};
-  if (options.program) return ScriptText{"stdin", *options.program, "."};
+// Imports are relative to `folder`.
+static Script parse_in(const std::string& folder, bool must_be_safe, ScriptText text) {
+  text.import = [&](const std::string& path) {
+    return read_tool_import(folder, path, must_be_safe);
+  };
+  return parse_script(text);
+}
+
+Script parse_tool(const ToolFile& tool, std::vector<std::string> parameters) {
+  ScriptText text{.name = tool.path, .text = tool.text, .parameters = std::move(parameters)};
+  bool is_of_user = !tool.folder.empty();
+  return parse_in(tool.folder, is_of_user, std::move(text));
+}
+
+Result<Script> read_script(const Options& options) {
+  if (options.tool) return parse_tool(*options.tool, options.parameters);
+  ScriptText script{.name = "stdin", .text = "", .parameters = options.parameters};
+  if (options.program) {
+    script.text = *options.program;
+    return parse_in(".", false, std::move(script));
+  }
   bool is_stdin = options.script == "-";
   Result<std::string> text = read_text(is_stdin ? "/dev/stdin" : options.script);
   if (!text.ok()) return text.error();
+  if (!is_stdin) script.name = options.script;
+  script.text = std::move(*text);
   std::string folder = fs::path(options.script).parent_path().string();
-  return ScriptText{is_stdin ? "stdin" : options.script, std::move(*text),
-                    folder.empty() ? "." : folder};
+  return parse_in(folder.empty() ? "." : folder, false, std::move(script));
 }
 
 // Anybody could put a script into such a directory, and flowtap runs as root.

@@ -7,20 +7,16 @@
 
 #include "base/result.h"
 #include "cli/options.h"
+#include "compiler/script.h"
 
 namespace flowtap {
-
-struct ScriptText {
-  std::string name;  // as messages show it: "stdin" for -e and "-"
-  std::string text;
-  std::string folder;        // what imports are relative to
-  bool is_own_tool = false;  // found by its name, in a directory of the user
-};
 
 // Whether a name on the command line is that of a script rather than a pattern or a tool.
 bool is_file(const std::string& name);
 
-Result<ScriptText> read_script(const Options& options);
+// Reads and parses; "stdin" is the name of -e and "-".
+Result<Script> read_script(const Options& options);
+Script parse_tool(const ToolFile& tool, std::vector<std::string> parameters = {});
 
 // The text of a script. Named pipes, devices and sockets are refused: they could block, or never
 // end. The pipe of a process substitution, <(command), is read.

@@ -9,8 +9,7 @@
 #include <array>
 
 #include "base/text.h"
-#include "cli/check.h"
-#include "cli/compile.h"
+#include "builtins/builtins.h"
 #include "lang/walk.h"
 
 namespace flowtap {
@@ -206,18 +205,12 @@ std::optional<int64_t> interval_of(const Ast& ast) {
 
 }  // namespace
 
-Result<ToolAbout> describe_tool(const ToolFile& tool) {
-  Sources sources;
-  Diagnostics diagnostics;
-  CompileOptions options;
-  options.import = [&](const std::string& path) {
-    return read_tool_import(tool.folder, path, !tool.folder.empty());
-  };
-  Ast ast = parse_whole(sources, sources.add(tool.path, tool.text), options, diagnostics);
-  if (diagnostics.has_errors())
-    return Error{
-        fmt::format("tool '{}' has an error: {}", tool.name, first_error(diagnostics, sources)), 0,
-        fmt::format("flowtap {} shows all mistakes", tool.path)};
+Result<ToolAbout> describe_tool(const ToolFile& tool, const Script& script) {
+  const Ast& ast = script.ast;
+  if (script.diagnostics.has_errors())
+    return Error{fmt::format("tool '{}' has an error: {}", tool.name,
+                             first_error(script.diagnostics, script.sources)),
+                 0, fmt::format("flowtap {} shows all mistakes", tool.path)};
   ToolAbout about{.name = tool.name, .head = parse_head(tool.text)};
   for (const Plan& plan : ast.plans) about.plans.push_back(plan.name);
   for (const TableDecl& decl : ast.tables) {

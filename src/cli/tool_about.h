@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "cli/tool_files.h"
+#include "compiler/script.h"
 #include "types/table.h"
 
 namespace flowtap {
@@ -63,7 +64,8 @@ struct ToolAbout {
       interval;  // seconds between reports, 0 for one at the end; none: no self:report
 };
 
-// An Error when the script cannot be parsed; the message is the first mistake.
-Result<ToolAbout> describe_tool(const ToolFile& tool);
+// `script` is that of the tool. An Error when it cannot be parsed; the message is the first
+// mistake.
+Result<ToolAbout> describe_tool(const ToolFile& tool, const Script& script);
 
 }  // namespace flowtap

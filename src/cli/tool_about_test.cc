@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/script.h"
+
 namespace flowtap {
 namespace {
 
@@ -51,6 +53,8 @@ TEST(ToolAbout, a_script_without_a_head_has_none) {
   EXPECT_FALSE(head.is_about_current);
 }
 
+Result<ToolAbout> about_of(const ToolFile& tool) { return describe_tool(tool, parse_tool(tool)); }
+
 std::string option_text(const ToolOption& option) {
   std::string out = option.letter ? std::string("-") + option.letter + " " : "";
   out += "--" + option.name + " " + option.word + " [" + option.fallback + "] " + option.doc;
@@ -58,7 +62,7 @@ std::string option_text(const ToolOption& option) {
 }
 
 TEST(ToolAbout, options_are_those_of_getopt_and_of_the_frame) {
-  Result<ToolAbout> about = describe_tool({"slow", "slow.bt", kTool, ""});
+  Result<ToolAbout> about = about_of({"slow", "slow.bt", kTool, ""});
   ASSERT_TRUE(about.ok());
   std::vector<std::string> found;
   for (const ToolOption& option : about->options) found.push_back(option_text(option));
@@ -80,7 +84,7 @@ TEST(ToolAbout, options_are_those_of_getopt_and_of_the_frame) {
 }
 
 TEST(ToolAbout, a_tool_with_a_mistake_is_refused) {
-  EXPECT_FALSE(describe_tool({"bad", "bad.bt", "begin { ", ""}).ok());
+  EXPECT_FALSE(about_of({"bad", "bad.bt", "begin { ", ""}).ok());
 }
 
 }  // namespace

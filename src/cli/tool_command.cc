@@ -331,17 +331,20 @@ Result<Options> parse_command(int argc, char** argv) {
     Result<ToolFile> tool = need_tool(rest[0]);
     if (!tool.ok()) return tool.error();
     if (first == "source") return say(tool->text);
-    Result<ToolAbout> about = describe_tool(*tool);
+    Result<ToolAbout> about = describe_tool(*tool, parse_tool(*tool));
     if (!about.ok()) return about.error();
     return say(tool_help(*about));
   }
   Result<std::optional<ToolFile>> tool = find_tool(first);
   if (!tool.ok()) return tool.error();
   if (*tool) {
-    Result<ToolAbout> about = describe_tool(**tool);
+    Script script = parse_tool(**tool);
+    Result<ToolAbout> about = describe_tool(**tool, script);
     if (!about.ok()) return about.error();
     words.erase(words.begin() + static_cast<std::ptrdiff_t>(at));
-    return ToolLine(**tool, *about, std::move(words)).parse();
+    Result<Options> options = ToolLine(**tool, *about, std::move(words)).parse();
+    if (options.ok()) options->parsed_tool = std::move(script);
+    return options;
   }
   Result<Options> options = parse_options(argc, argv);
   if (!options.ok()) return options.error();

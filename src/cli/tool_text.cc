@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/docs.h"
 #include "cli/generic_command.h"
+#include "cli/script.h"
 
 namespace flowtap {
 
@@ -91,7 +92,7 @@ Layers by_layer(bool only_carried) {
   Layers layers;
   for (const ToolFile& file : all_tools()) {
     if (only_carried && !file.folder.empty()) continue;
-    if (Result<ToolAbout> about = describe_tool(file); about.ok())
+    if (Result<ToolAbout> about = describe_tool(file, parse_tool(file)); about.ok())
       layers[about->head.layer.empty() ? "other" : about->head.layer].push_back(std::move(*about));
   }
   for (const GenericTool* tool : generic_tools())

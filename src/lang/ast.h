@@ -244,6 +244,8 @@ struct Probe {
   ExprPtr predicate;
   Block body;
   int plan = -1;  // index into Ast::plans; -1: applies in every plan
+
+  bool is_in_plan(int number) const { return plan < 0 || plan == number; }
 };
 
 // One of several ways to get the answer: plan NAME { probes }. The first that works is used.

@@ -318,6 +318,7 @@ void Expander::expand_level(ExprPtr& e, ExprPtr replacement, Level level, uint32
 bool Expander::is_within_limits(Span use) {
   if (levels_.size() < kMostLevels && ast_.next_id < limit_) return true;
   if (std::exchange(is_stopped_, true)) return false;
+  diagnostics_.set_plan(-1);  // what follows is not expanded, whatever its plan
   error(use, levels_.size() < kMostLevels
                  ? fmt::format("macros and functions grow to more than {} expressions", kMostNodes)
                  : fmt::format("macros and functions use each other more than {} levels deep",
@@ -348,7 +349,11 @@ bool Expander::is_recursive(const Level& next) {
 void expand_macros(Ast& ast, std::span<const CDefine> defines, Diagnostics& diagnostics) {
   Expander expander(ast, defines, diagnostics);
   expander.check_definitions();
-  for (Probe& probe : ast.probes) expander.rewrite(probe);
+  for (Probe& probe : ast.probes) {
+    diagnostics.set_plan(probe.plan);
+    expander.rewrite(probe);
+  }
+  diagnostics.set_plan(-1);
   expander.expand_uncalled();
 }
 

@@ -176,9 +176,11 @@ size_t ParameterExpander::attach_parameter(Span span, std::string_view rest, std
 void expand_parameters(Ast& ast, const Parameters& parameters, Diagnostics& diagnostics) {
   ParameterExpander expander(ast, parameters, diagnostics);
   for (Probe& probe : ast.probes) {
+    diagnostics.set_plan(probe.plan);
     for (AttachSpec& attach : probe.attach) expander.expand_attach_point(attach);
     expander.rewrite(probe);
   }
+  diagnostics.set_plan(-1);
   for (ExprPtr& call : ast.uncalled) expander.rewrite(call);
 }
 

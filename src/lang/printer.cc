@@ -15,6 +15,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "base/text.h"
 
 namespace flowtap {
@@ -44,7 +46,7 @@ std::string quoted(std::string_view text) {
 
 class Printer {
  public:
-  void program(const Ast& ast);
+  void program(const Ast& ast, std::optional<int> plan);
   void expr(const ExprPtr& expr) {
     std::visit([&](const auto& n) { node(n); }, expr->node);
   }
@@ -227,7 +229,7 @@ void Printer::probe(const Probe& probe) {
   depth_--;
 }
 
-void Printer::program(const Ast& ast) {
+void Printer::program(const Ast& ast, std::optional<int> plan) {
   for (const CDefinition& c : ast.c_definitions) line("c " + quoted(c.text));
   for (const ConfigEntry& entry : ast.config)
     line(fmt::format("config {} = {}", entry.key, quoted(entry.value)));
@@ -239,14 +241,21 @@ void Printer::program(const Ast& ast) {
                      decl.pairs.empty() ? "" : " pairs " + decl.pairs));
   for (const TableDecl& t : ast.tables) table(t);
   for (const Macro& m : ast.macros) macro(m);
-  for (const Probe& p : ast.probes) probe(p);
+  for (const Probe& p : ast.probes)
+    if (!plan || p.is_in_plan(*plan)) probe(p);
 }
 
 }  // namespace
 
 std::string print_ast(const Ast& ast) {
   Printer printer;
-  printer.program(ast);
+  printer.program(ast, std::nullopt);
+  return printer.take();
+}
+
+std::string print_ast(const Ast& ast, int plan) {
+  Printer printer;
+  printer.program(ast, plan);
   return printer.take();
 }
 

@@ -8,6 +8,7 @@
 namespace flowtap {
 
 std::string print_ast(const Ast& ast);
+std::string print_ast(const Ast& ast, int plan);  // without probes of other plans
 
 // One expression, its first line not indented.
 std::string print_expr(const Expr& expr);

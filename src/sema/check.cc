@@ -29,26 +29,30 @@ constexpr size_t kMostSwapped = 8;
 
 class Checker {
  public:
-  Checker(Ast& ast, const CDeclarations& declarations, const Target& target, CheckOptions options,
+  Checker(const CheckInput& input, const Target& target, CheckOptions options,
           Diagnostics& diagnostics)
-      : ast_(ast),
-        declarations_(declarations),
+      : ast_(input.ast),
+        declarations_(input.declarations),
         target_(target),
         options_(std::move(options)),
-        diagnostics_(diagnostics) {}
+        diagnostics_(diagnostics),
+        next_id_(input.ast.next_id) {
+    for (const Probe& probe : ast_.probes)
+      if (probe.is_in_plan(input.plan)) probes_.push_back(&probe);
+  }
 
   CheckedProgram run() {
     program_.config = read_config(ast_, options_.environment, diagnostics_);
     options_.allows_missing = program_.config.missing_probes != MissingProbes::Error;
     program_.types = std::make_shared<const ScriptTypes>(declarations_, target_, diagnostics_);
     check_imports();
-    for (const Probe& probe : ast_.probes) make_instances(probe);
+    for (const Probe* probe : probes_) make_instances(*probe);
     check_limits();
     check_map_decls();
     check_functions();
     program_.tables = check_tables(ast_, *program_.types, diagnostics_);
     if (diagnostics_.has_errors()) return std::move(program_);
-    program_.info.resize(ast_.next_id);
+    program_.info.resize(next_id_);
     for (auto& instance : program_.instances)
       resolve_names(*instance, ast_, program_, diagnostics_);
     if (diagnostics_.has_errors()) return std::move(program_);
@@ -224,9 +228,8 @@ class Checker {
       return nullptr;
     bool has_parameters = point.kind == ProbeKind::Uprobe && uses(probe, Fn::Args);
     if (has_parameters && !describe_parameters(*instance, point)) return nullptr;
-    if (probe.predicate)
-      instance->predicate = clone(*probe.predicate, ast_.next_id, &program_.origins);
-    instance->body = clone(probe.body, ast_.next_id, &program_.origins);
+    if (probe.predicate) instance->predicate = clone(*probe.predicate, next_id_, &program_.origins);
+    instance->body = clone(probe.body, next_id_, &program_.origins);
     program_.instances.push_back(std::move(instance));
     return program_.instances.back().get();
   }
@@ -346,13 +349,13 @@ class Checker {
   void check_limits() {
     if (attach_points_ > program_.config.max_probes)
       diagnostics_
-          .error(ast_.probes[0].span,
+          .error(probes_[0]->span,
                  fmt::format("the script attaches to {} places, more than max_probes = {}",
                              attach_points_, program_.config.max_probes))
           .with_hint("raise it in the config block: config = { max_probes = 5000 }");
     if (program_.instances.size() > program_.config.max_bpf_progs)
       diagnostics_
-          .error(ast_.probes[0].span,
+          .error(probes_[0]->span,
                  fmt::format("the script becomes {} programs, more than max_bpf_progs = {}",
                              program_.instances.size(), program_.config.max_bpf_progs))
           .with_hint(fmt::format("raise it in the config block: config = {{ max_bpf_progs = {} }}",
@@ -377,10 +380,10 @@ class Checker {
     auto is_report = [](const AttachSpec& spec) {
       return spec.parts.size() > 1 && spec.parts[0] == "self" && spec.parts[1] == "report";
     };
-    auto reports = [&](const Probe& probe) {
-      return std::any_of(probe.attach.begin(), probe.attach.end(), is_report);
+    auto reports = [&](const Probe* probe) {
+      return std::any_of(probe->attach.begin(), probe->attach.end(), is_report);
     };
-    if (std::none_of(ast_.probes.begin(), ast_.probes.end(), reports))
+    if (std::none_of(probes_.begin(), probes_.end(), reports))
       diagnostics_
           .error(decl.span, fmt::format("'{}' is per report, but nothing reports", decl.name))
           .with_hint("write a probe 'self:report', or leave out 'per report'");
@@ -430,7 +433,7 @@ class Checker {
       instance->is_uncalled = true;
       auto body = std::make_unique<Stmt>();
       body->span = call->span;
-      body->node = ExprStmt{clone(*call, ast_.next_id, &program_.origins)};
+      body->node = ExprStmt{clone(*call, next_id_, &program_.origins)};
       instance->body.stmts.push_back(std::move(body));
       program_.instances.push_back(std::move(instance));
     }
@@ -471,11 +474,13 @@ class Checker {
     }
   }
 
-  Ast& ast_;
+  const Ast& ast_;
   const CDeclarations& declarations_;
   const Target& target_;
   CheckOptions options_;
   Diagnostics& diagnostics_;
+  uint32_t next_id_;                  // of a copied expression
+  std::vector<const Probe*> probes_;  // of the plan
   CheckedProgram program_;
   uint64_t attach_points_ = 0;
 };
@@ -487,9 +492,9 @@ bool is_report(const Instance& instance) {
          instance.attach[0].target == "report";
 }
 
-CheckedProgram check(Ast& ast, const CDeclarations& declarations, const Target& target,
-                     const CheckOptions& options, Diagnostics& diagnostics) {
-  return Checker(ast, declarations, target, options, diagnostics).run();
+CheckedProgram check(const CheckInput& input, const Target& target, const CheckOptions& options,
+                     Diagnostics& diagnostics) {
+  return Checker(input, target, options, diagnostics).run();
 }
 
 std::string print_types(const CheckedProgram& program) {

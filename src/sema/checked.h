@@ -123,8 +123,14 @@ struct CheckOptions {
   Environment environment = [](const std::string&) { return std::nullopt; };
 };
 
-CheckedProgram check(Ast& ast, const CDeclarations& declarations, const Target& target,
-                     const CheckOptions& options, Diagnostics& diagnostics);
+struct CheckInput {
+  const Ast& ast;
+  const CDeclarations& declarations;
+  int plan = -1;  // probes of other plans are left alone
+};
+
+CheckedProgram check(const CheckInput& input, const Target& target, const CheckOptions& options,
+                     Diagnostics& diagnostics);
 // The types found for variables and maps, for `-d types`.
 std::string print_types(const CheckedProgram& program);
 

@@ -11,8 +11,10 @@
 namespace flowtap {
 
 Diagnostic& Diagnostics::add(Diagnostic diagnostic) {
+  diagnostic.plan = plan_;
   auto same = [&](const Diagnostic& d) {
-    return d.span == diagnostic.span && d.message == diagnostic.message;
+    return d.span == diagnostic.span && d.message == diagnostic.message &&
+           (d.plan < 0 || d.plan == diagnostic.plan);
   };
   auto found = std::find_if(list_.begin(), list_.end(), same);
   if (found != list_.end()) return *found;
@@ -34,6 +36,13 @@ Diagnostic& Diagnostics::warning(Span span, std::string message) {
               .message = std::move(message),
               .hint = {},
               .notes = {}});
+}
+
+Diagnostics Diagnostics::of_plan(int plan) const {
+  Diagnostics chosen;
+  for (const Diagnostic& diagnostic : list_)
+    if (diagnostic.plan < 0 || diagnostic.plan == plan) chosen.add(diagnostic);
+  return chosen;
 }
 
 void Diagnostics::clear() {

@@ -26,6 +26,7 @@ struct Diagnostic {
   std::string message;
   std::string hint;
   std::vector<Note> notes;
+  int plan = -1;  // which plan of the script it is about, by its number; -1: all
 
   Diagnostic& with_hint(std::string text) {
     hint = std::move(text);
@@ -47,6 +48,10 @@ class Diagnostics {
 
   bool has_errors() const { return errors_ > 0; }
   const std::vector<Diagnostic>& all() const { return list_; }
+
+  // Those that follow are about one plan; -1: all.
+  void set_plan(int plan) { plan_ = plan; }
+  Diagnostics of_plan(int plan) const;
   void clear();
 
  private:
@@ -54,6 +59,7 @@ class Diagnostics {
 
   std::vector<Diagnostic> list_;
   size_t errors_ = 0;
+  int plan_ = -1;
 };
 
 // "file:line:col: " of a place; empty for kNowhere.

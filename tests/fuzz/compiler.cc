@@ -1,7 +1,7 @@
 // Script text -> instructions, all stages of the compiler, for the machine of the golden tests.
 // What the checker accepts, the later stages must take.
 
-#include "cli/compile.h"
+#include "compiler/compile.h"
 
 #include "small_target.h"
 #include "support.h"
@@ -10,17 +10,16 @@ using namespace flowtap;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const FileTarget target = fuzz::small_target();
-  Sources sources;
-  uint32_t file = sources.add("fuzz.bt", std::string(fuzz::text_of(data, size)));
+  Script script = parse_script({.name = "fuzz.bt",
+                                .text = std::string(fuzz::text_of(data, size)),
+                                .parameters = {"42", "hello"}});
   CompileOptions options;
   options.check.is_unsafe = true;
   options.check.named = {{"port", "80"}, {"on", std::nullopt}};
-  options.parameters = {"42", "hello"};
-  std::vector<std::string> plans = plan_names(sources, file, options);
-  if (!plans.empty()) options.plan = plans[0];
+  options.plan = plan_names(script)[0];
   Diagnostics diagnostics;
-  std::optional<Compiled> compiled = compile(sources, file, target, options, diagnostics);
+  std::optional<Compiled> compiled = compile(script, target, options, diagnostics);
   CHECK(compiled || diagnostics.has_errors());
-  fuzz::render_some(diagnostics, sources);
+  fuzz::render_some(diagnostics, script.sources);
   return 0;
 }

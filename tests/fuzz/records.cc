@@ -2,7 +2,7 @@
 // types. Whatever the bytes: JSON stays JSON, CSV stays CSV.
 
 #include "bpf/image.h"
-#include "cli/compile.h"
+#include "compiler/compile.h"
 #include "runtime/actions.h"
 #include "small_target.h"
 #include "support.h"
@@ -34,21 +34,20 @@ tracepoint:syscalls:sys_enter_read {
 }
 )";
 
-// The image of a script, with the sources that its messages quote.
+// A script, whose sources messages quote, and its image.
 struct Example {
-  Sources sources;
+  Script script;
   Compiled compiled;
 };
 
 static const Example& example() {
   static const Example made = [] {
-    Example example;
-    uint32_t file = example.sources.add("records.bt", kScript);
+    Example example{.script = parse_script({.name = "records.bt", .text = kScript})};
     Diagnostics diagnostics;
     std::optional<Compiled> compiled =
-        compile(example.sources, file, fuzz::small_target(), {}, diagnostics);
+        compile(example.script, fuzz::small_target(), {}, diagnostics);
     for (const Diagnostic& d : diagnostics.all())
-      std::fputs(render(d, example.sources).c_str(), stderr);
+      std::fputs(render(d, example.script.sources).c_str(), stderr);
     CHECK(compiled);
     example.compiled = std::move(*compiled);
     return example;
@@ -62,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       fuzz::write_in_all_formats(image.strings, [&](Writer& writer, ValueContext values) {
         std::vector<Fd> maps(image.maps.size());
         Actions actions({.image = image,
-                         .sources = example().sources,
+                         .sources = example().script.sources,
                          .maps = maps,
                          .writer = writer,
                          .values = values});
