@@ -27,7 +27,7 @@ import features
 from cases import mismatch
 
 TIME_LIMIT = 60  # seconds for one block: a hang is a failure, slowness is not
-GENERATED = ("builtins", "probes", "tools")
+GENERATED = ("builtins", "probes", "tools", "options")
 
 
 @dataclass

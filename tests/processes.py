@@ -354,6 +354,30 @@ def full_map_is_reported(flowtap):
     return "" if done.stdout.count("@a[") == 10 and "15" in done.stderr and "full" in done.stderr else done.stderr
 
 
+def options_of_flowtap_go_before_and_after_a_tool(flowtap):
+    problem = ""
+    for words in (["-q", "tcplife", "--port", "443"], ["--quiet", "tcplife", "--port", "443"], ["tcplife", "--port=443", "-q"], ["-qf", "json", "tcplife"]):
+        done = subprocess.run([flowtap, "--dry-run", *words], capture_output=True, text=True)
+        problem += "" if done.returncode == 0 else f"  {words}: {done.returncode} {done.stderr}"
+    return problem
+
+
+def completions(flowtap, *words):
+    """What bash offers for the last word."""
+    script = 'source <("$0" --docs completion); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _flowtap; echo "${COMPREPLY[@]}"'
+    return subprocess.run(["bash", "-c", script, flowtap, "flowtap", *words], capture_output=True, text=True).stdout.split()
+
+
+def completion_knows_options_and_tools(flowtap):
+    problem = ""
+    for words, expected in ((["--ma"], ["--max-keys"]), (["tcplif"], ["tcplife"]), (["che"], ["check"]), (["-q", "funcc"], ["funccount"]),
+                            (["tcplife", "--po"], ["--port"]), (["tcplife", "-q", "--dur"], ["--duration"]), (["funccount", "--re"], ["--regexp"]),
+                            (["tcplife", "--max"], ["--max-keys"]), (["tcplife", "--unsa"], [])):
+        found = completions(flowtap, *words)
+        problem += "" if found == expected else f"  {words}: expected {expected}, found {found}\n"
+    return problem
+
+
 def options_with_two_values_are_refused(flowtap):
     twice = (["-o", "a", "-o", "b"], ["-f", "json", "--format", "text"], ["-e", "end { }"], ["-c", "a", "--cmd=b"], ["-p", "1", "-p", "2"],
              ["--max-keys", "1", "--max-keys=2"], ["--", "--n=1", "--n=2"])

@@ -9,21 +9,13 @@
 #include "builtins/builtins.h"
 #include "builtins/probes.h"
 #include "builtins/replacements.h"
-#include "cli/generic_command.h"
+#include "cli/help.h"
 #include "cli/script.h"
+#include "cli/tool_options.h"
 #include "cli/tool_text.h"
 #include "types/table.h"
 
 namespace flowtap {
-
-std::string markdown_cell(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '|') out += '\\';
-    out += c;
-  }
-  return out;
-}
 
 namespace {
 
@@ -166,6 +158,9 @@ Result<std::string> write_docs(const std::string& subject, const std::string& to
   if (subject == "builtins") return builtins_page();
   if (subject == "probes") return probes_page();
   if (subject == "tools") return tools_page();
+  if (subject == "options") return options_page();
+  if (subject == "completion") return completion_script();
+  if (subject == "man" && tool.empty()) return man_page();
   if (subject == "man") {
     Result<std::optional<ToolFile>> file = find_tool(tool);
     if (!file.ok()) return file.error();
@@ -177,7 +172,7 @@ Result<std::string> write_docs(const std::string& subject, const std::string& to
     return tool_man_page(*about);
   }
   return Error{fmt::format("there is no document '{}'", subject), 0,
-               "the documents are builtins, probes, tools and man NAME"};
+               "the documents are builtins, probes, tools, options, completion, man and man NAME"};
 }
 
 }  // namespace flowtap

@@ -15,13 +15,14 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/check.h"
+#include "cli/command_line.h"
 #include "cli/docs.h"
+#include "cli/help.h"
 #include "cli/info.h"
 #include "cli/list.h"
 #include "cli/options.h"
 #include "cli/output_file.h"
 #include "cli/script.h"
-#include "cli/tool_command.h"
 #include "cli/trials.h"
 #include "cli/tutorial.h"
 #include "compiler/compile.h"
@@ -548,8 +549,8 @@ int check_kernel(const Options& options) {
 
 }  // namespace
 
-static int drive_to_end(int argc, char** argv) {
-  Result<Options> options = parse_command(argc, argv);
+static int drive_to_end(std::vector<std::string> words) {
+  Result<Options> options = parse_command(std::move(words));
   if (!options.ok()) return report(options.error(), kExitUsage);
   for (const std::string& text : options->without_effect)
     if (!options->no_warnings) put(fmt::format("warning: {}\n", text), stderr);
@@ -574,7 +575,7 @@ static int drive_to_end(int argc, char** argv) {
 }
 
 int drive(int argc, char** argv) {
-  int code = drive_to_end(argc, argv);
+  int code = drive_to_end({argv + std::min(argc, 1), argv + argc});
   if (std::fflush(stdout) != 0 && is_loss(errno))
     return report(cannot_write("", errno), kExitKernel);
   return code;

@@ -1,5 +1,5 @@
 #pragma once
-// The command line.
+// What the command line asks for.
 
 #include <optional>
 #include <string>
@@ -41,8 +41,10 @@ struct Options {
       named;           // after "--": --name[=value]
   std::string search;  // -l PATTERN, --docs SUBJECT, the text to say
   std::optional<int> pid;
+  bool follows = false;         // --follow
   std::vector<int> dwarf_pids;  // --dwarf-pid
   int64_t interval = 0;         // seconds between reports; 0: as the script says
+  int64_t count = 0;            // of reports; 0: any number
   int64_t duration = 0;         // seconds; 0: until something else ends it
   bool has_times = false;
   std::string plot_file;         // empty: none
@@ -66,13 +68,13 @@ struct Options {
   std::vector<std::string> unused_features;  // --no-feature
   std::string target_file;                   // --target: a described machine instead of this one
   std::vector<std::string> without_effect;   // what to say about options that change nothing
+
+  void add_filter(const std::string& condition) {
+    if (!filter.empty()) filter += " && ";
+    filter += condition;
+  }
 };
 
 inline bool is_json(const Options& options) { return options.format == Format::Json; }
-
-// An Error is a usage error: say it and exit with 2.
-Result<Options> parse_options(int argc, char** argv);
-
-std::string help_text();
 
 }  // namespace flowtap

@@ -8,46 +8,16 @@
 #include <map>
 
 #include "base/text.h"
-#include "cli/docs.h"
-#include "cli/generic_command.h"
+#include "cli/help.h"
 #include "cli/script.h"
+#include "cli/tool_options.h"
 
 namespace flowtap {
 
-std::string filled(const std::string& text, size_t width) {
-  std::string out;
-  size_t column = 0;
-  for (const std::string& word : split(text, ' ')) {
-    if (word.empty()) continue;
-    if (column > 0 && column + 1 + word.size() > width) {
-      out += '\n';
-      column = 0;
-    } else if (column > 0) {
-      out += ' ';
-      column++;
-    }
-    out += word;
-    column += word.size();
-  }
-  return out + "\n";
-}
-
 namespace {
-
-std::string spelling(const ToolOption& option) {
-  std::string out = option.letter ? fmt::format("-{}, ", option.letter) : "";
-  out += "--" + option.name;
-  if (option.value != OptionValue::Flag) out += " " + option.word;
-  return out;
-}
 
 std::string behind_options(const ToolAbout& tool) {
   return tool.usage.empty() ? "" : " " + tool.usage;
-}
-
-std::string meaning(const ToolOption& option) {
-  return option.fallback.empty() ? option.doc
-                                 : fmt::format("{} (default {})", option.doc, option.fallback);
 }
 
 std::vector<std::string> paragraphs(const std::string& text) {
@@ -60,28 +30,14 @@ std::vector<std::string> paragraphs(const std::string& text) {
   return all;
 }
 
-struct Pair {
-  std::string left, right;
-};
-
-std::string two_columns(const std::vector<Pair>& rows) {
-  size_t width = 0;
-  for (const Pair& row : rows) width = std::max(width, row.left.size());
-  std::string out;
-  for (const Pair& row : rows) out += fmt::format("  {:<{}}  {}\n", row.left, width, row.right);
-  return out;
-}
-
-std::vector<Pair> option_rows(const ToolAbout& tool) {
-  std::vector<Pair> rows;
-  for (const ToolOption& option : tool.options) rows.push_back({spelling(option), meaning(option)});
-  rows.push_back({"--max-keys N", "room for so many keys in every map; a full one is told"});
-  rows.push_back({"-f text|json|csv", "output format"});
+std::vector<TextPair> option_rows(const ToolAbout& tool) {
+  std::vector<TextPair> rows;
+  for (const OptionText& text : option_texts(tool)) rows.push_back({text.spelling, text.meaning});
   return rows;
 }
 
-std::vector<Pair> column_rows(const Table& table) {
-  std::vector<Pair> rows;
+std::vector<TextPair> column_rows(const Table& table) {
+  std::vector<TextPair> rows;
   for (const Column& column : table.columns) rows.push_back({column.heading, column.doc});
   return rows;
 }
@@ -123,28 +79,6 @@ std::string tool_help(const ToolAbout& tool) {
 // --- man pages ----------------------------------------------------------------------------------
 namespace {
 
-// A '-' alone may be set as a hyphen, and a '.' or '\'' at the start of a line is a request.
-std::string roff(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    bool is_start = out.empty() || out.back() == '\n';
-    if (is_start && (c == '.' || c == '\'')) out += "\\&";
-    if (c == '-') out += '\\';
-    if (c == '\\')
-      out += "\\e";
-    else
-      out += c;
-  }
-  return out;
-}
-
-std::string terms(const std::vector<Pair>& rows) {
-  std::string out;
-  for (const Pair& row : rows)
-    out += fmt::format(".TP\n.B {}\n{}\n", roff(row.left), roff(row.right));
-  return out;
-}
-
 std::string man_section(std::string_view title, const std::string& text) {
   return text.empty() ? "" : fmt::format(".SH {}\n{}\n", title, roff(text));
 }
@@ -160,11 +94,11 @@ std::string tool_man_page(const ToolAbout& tool) {
       roff(tool.name), roff(behind_options(tool)));
   for (const std::string& paragraph : paragraphs(tool.head.description))
     out += ".PP\n" + roff(filled(paragraph, 80));
-  out += ".SH OPTIONS\n" + terms(option_rows(tool));
+  out += ".SH OPTIONS\n" + man_terms(option_rows(tool));
   for (const Table& table : tool.tables)
     out += fmt::format(".SH COLUMNS{}\n",
                        tool.tables.size() > 1 ? " OF " + to_upper(table.name) : std::string()) +
-           terms(column_rows(table));
+           man_terms(column_rows(table));
   out += man_section("NEEDS", tool.head.needs) + man_section("OVERHEAD", tool.head.overhead);
   if (!tool.head.example.empty()) out += ".SH EXAMPLE\n.nf\n" + roff(tool.head.example) + "\n.fi\n";
   return out + man_section("SEE ALSO", tool.head.see_also);
@@ -175,7 +109,7 @@ std::string tool_man_page(const ToolAbout& tool) {
 std::string tools_list() {
   std::string out;
   for (const auto& [layer, tools] : by_layer(false)) {
-    std::vector<Pair> rows;
+    std::vector<TextPair> rows;
     for (const ToolAbout& tool : tools) rows.push_back({tool.name, tool.head.summary});
     out += fmt::format("{}{}\n", out.empty() ? "" : "\n", layer) + two_columns(rows);
   }
@@ -203,7 +137,7 @@ std::string tools_page() {
         out += fmt::format("`flowtap {} [options] {}`\n\n", tool.name, tool.usage);
       out += tool.head.description + "\n\n";
       out += "| option | meaning |\n|---|---|\n";
-      for (const Pair& row : option_rows(tool))
+      for (const TextPair& row : option_rows(tool))
         out += fmt::format("| `{}` | {} |\n", markdown_cell(row.left), markdown_cell(row.right));
       for (const Table& table : tool.tables) {
         out += "\n| column | JSON and CSV | meaning |\n|---|---|---|\n";

@@ -4,12 +4,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/tool_about.h"
+#include "compiler/tool_about.h"
 
 namespace flowtap {
-
-// Words of a paragraph in lines of at most `width`, each with its newline.
-std::string filled(const std::string& text, size_t width);
 
 std::string tool_help(const ToolAbout& tool);
 std::string tool_man_page(const ToolAbout& tool);

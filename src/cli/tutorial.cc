@@ -11,7 +11,7 @@
 #include <cstdio>
 
 #include "base/text.h"
-#include "cli/tool_text.h"
+#include "cli/help.h"
 #include "generic/generic.h"
 
 extern char** environ;

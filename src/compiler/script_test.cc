@@ -36,7 +36,7 @@ TEST(Script, mistakes_of_a_plan_are_its_own) {
   EXPECT_EQ(plan_names(script), (std::vector<std::string>{"good", "bad"}));
   EXPECT_NE(compiled(script, "good").find("@good: int64"), std::string::npos);
   EXPECT_EQ(compiled(script, "bad"),
-            "x:3:29: no definition of macro 'twice' takes these arguments");
+            "x:3:27: no definition of macro 'twice' takes these arguments");
 }
 
 TEST(Script, compiling_changes_nothing) {

@@ -13,7 +13,7 @@ namespace flowtap {
 
 namespace {
 
-constexpr GenericOption kArgdistOptions[] = {
+constexpr OptionSpec kArgdistOptions[] = {
     {'H', "histogram", Takes::Words, "", "show histograms of the specifications that follow"},
     {'C', "count", Takes::Words, "", "count the values of the specifications that follow"},
     {'p', "pid", Takes::Number, "PID", "only this process"},

@@ -8,7 +8,7 @@ namespace flowtap {
 
 namespace {
 
-constexpr GenericOption kFunccountOptions[] = {
+constexpr OptionSpec kFunccountOptions[] = {
     {'p', "pid", Takes::Number, "PID", "only this process"},
     {'i', "interval", Takes::Number, "SECONDS", "report every so many seconds, and begin anew"},
     {'d', "duration", Takes::Number, "SECONDS", "end after so many seconds"},

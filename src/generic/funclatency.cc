@@ -8,7 +8,7 @@ namespace flowtap {
 
 namespace {
 
-constexpr GenericOption kFunclatencyOptions[] = {
+constexpr OptionSpec kFunclatencyOptions[] = {
     {'p', "pid", Takes::Number, "PID", "only this process"},
     {'u', "microseconds", Takes::Nothing, "", "in microseconds; else in nanoseconds"},
     {'m', "milliseconds", Takes::Nothing, "", "in milliseconds"},

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kMostArguments = 6;
 
-constexpr GenericOption kFuncslowerOptions[] = {
+constexpr OptionSpec kFuncslowerOptions[] = {
     {'p', "pid", Takes::Number, "PID", "only this process"},
     {'m', "min-ms", Takes::Number, "N", "calls of at least so many milliseconds (default 1)"},
     {'u', "min-us", Takes::Number, "N", "calls of at least so many microseconds"},

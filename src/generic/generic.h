@@ -10,21 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/option_line.h"
 #include "base/result.h"
 
 namespace flowtap {
-
-// Number: from one on; Index: from zero on; Words: all up to the next option.
-enum class Takes : uint8_t { Nothing, Number, Index, Text, Words };
-inline bool takes_value(Takes takes) { return takes != Takes::Nothing && takes != Takes::Words; }
-
-struct GenericOption {
-  char letter;            // 0 for none
-  std::string_view name;  // --name
-  Takes takes;
-  std::string_view word;  // what stands for the value in help
-  std::string_view doc;
-};
 
 // A command line, taken apart.
 struct GenericLine {
@@ -36,9 +25,16 @@ struct GenericLine {
   std::map<std::string, std::string> values;  // by name; empty for options that take nothing
   std::vector<Word> words;
 
+  // The next option (of the tool's own) or word.
+  void add(const OptionSpec& option, const OptionItem& item);
+  void add_word(const std::string& word);
+
   bool has(const std::string& name) const { return values.contains(name); }
   std::string text(const std::string& name) const { return has(name) ? values.at(name) : ""; }
   int64_t number(const std::string& name, int64_t fallback = 0) const;
+
+ private:
+  char group_ = 0;
 };
 
 struct GenericScript {
@@ -55,16 +51,12 @@ struct GenericTool {
   std::string_view overhead;  // how it was measured stands behind it in help
   std::string_view example;
   std::string_view see_also;
-  std::span<const GenericOption> options;
+  std::span<const OptionSpec> options;
   Result<GenericScript> (*write)(const GenericLine& line);
 };
 
 std::span<const GenericTool* const> generic_tools();
 const GenericTool* find_generic_tool(std::string_view name);  // null when there is none
-
-// Words as they come from the shell, behind the name of the tool.
-Result<GenericLine> parse_generic_line(const GenericTool& tool,
-                                       const std::vector<std::string>& words);
 
 // In quotes where a shell needs them.
 std::string shell_word(const std::string& word);

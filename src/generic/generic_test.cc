@@ -14,9 +14,18 @@ namespace {
 std::string script_of(const char* tool, std::vector<std::string> words) {
   const GenericTool* found = find_generic_tool(tool);
   if (!found) return "no tool";
-  Result<GenericLine> line = parse_generic_line(*found, words);
-  if (!line.ok()) return line.error().message();
-  Result<GenericScript> script = found->write(*line);
+  GenericLine line;
+  OptionReader reader(std::move(words));
+  reader.set_owner(tool);
+  while (!reader.is_at_end()) {
+    Result<OptionItem> item = reader.next(found->options);
+    if (!item.ok()) return item.error().message();
+    if (item->index)
+      line.add(found->options[*item->index], *item);
+    else
+      line.add_word(item->shown);
+  }
+  Result<GenericScript> script = found->write(line);
   if (!script.ok()) return script.error().message();
   size_t second = script->text.find('\n');
   return script->text.substr(script->text.find('\n', second + 1) + 1);

@@ -9,7 +9,7 @@ namespace flowtap {
 
 namespace {
 
-constexpr GenericOption kStackcountOptions[] = {
+constexpr OptionSpec kStackcountOptions[] = {
     {'p', "pid", Takes::Number, "PID", "only this process"},
     {'K', "kernel-stacks-only", Takes::Nothing, "", "only kernel stacks"},
     {'U', "user-stacks-only", Takes::Nothing, "", "only user stacks"},

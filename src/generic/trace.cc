@@ -11,7 +11,7 @@ namespace flowtap {
 
 namespace {
 
-constexpr GenericOption kTraceOptions[] = {
+constexpr OptionSpec kTraceOptions[] = {
     {'p', "pid", Takes::Number, "PID", "only this process"},
     {'L', "tid", Takes::Number, "TID", "only this thread"},
     {'n', "name", Takes::Text, "NAME", "only processes whose name holds this"},

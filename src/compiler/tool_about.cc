@@ -1,7 +1,7 @@
-// Reading a tool's head and declarations. Way in: describe_tool(). Nothing here asks the machine
-// anything: help is the same everywhere.
+// Reading a tool's head and declarations. Entry point: describe_script(). Nothing here asks the
+// machine anything: help is the same everywhere.
 
-#include "cli/tool_about.h"
+#include "compiler/tool_about.h"
 
 #include <fmt/format.h>
 
@@ -93,50 +93,6 @@ ToolHead parse_head(std::string_view text) {
 // --- options ----------------------------------------------------------------------------------
 namespace {
 
-// Options that mean the same in every tool get their words from here.
-struct CommonOption {
-  std::string_view name;
-  char letter;
-  std::string_view word;
-  std::string_view doc;
-};
-constexpr std::array<CommonOption, 20> kCommon = {{
-    {"pid", 'p', "PID", "only this process"},
-    {"follow", 0, "", "with -p: its children and theirs too"},
-    {"comm", 0, "NAME", "only processes of this name"},
-    {"cgroup", 0, "PATH", "only processes of this cgroup"},
-    {"netns", 0, "NETNS",
-     "only this network namespace: a name of ip-netns(8), a process or a file"},
-    {"ipv4", '4', "", "only IPv4"},
-    {"ipv6", '6', "", "only IPv6"},
-    {"addr", 0, "PREFIX", "only this address or prefix, at either end: 10.1.0.0/16, fe80::/10"},
-    {"port", 0, "PORT", "only this port, at either end"},
-    {"lport", 0, "PORT", "only this local port"},
-    {"rport", 0, "PORT", "only this remote port"},
-    {"min-us", 0, "N", "only what took at least so many microseconds"},
-    {"min-ms", 0, "N", "only what took at least so many milliseconds"},
-    {"errors", 0, "", "only what failed"},
-    {"stack", 0, "", "with the kernel stack"},
-    {"interval", 0, "SECONDS", "report every so many seconds, not only at the end"},
-    {"count", 0, "N", "end after so many reports"},
-    {"timestamp", 'T', "", "with the time before each report"},
-    {"duration", 0, "SECONDS", "end after so many seconds"},
-    {"plot", 0, "FILE", "draw it too: a picture (.svg), or a page for a browser (.html)"},
-}};
-
-ToolOption common_option(std::string_view name, OptionValue value) {
-  ToolOption option{.name = std::string(name), .value = value};
-  for (const CommonOption& common : kCommon)
-    if (common.name == name) {
-      option.letter = common.letter;
-      option.word = common.word;
-      option.doc = common.doc;
-    }
-  if (option.word.empty() && value != OptionValue::Flag)
-    option.word = value == OptionValue::Number ? "N" : "TEXT";
-  return option;
-}
-
 // Zero and nothing mean "not asked for", which need not be said.
 std::string fallback_text(const Expr& expr) {
   if (auto* number = std::get_if<IntegerLiteral>(&expr.node))
@@ -146,10 +102,10 @@ std::string fallback_text(const Expr& expr) {
   return "";
 }
 
-OptionValue value_of(const Expr& fallback) {
-  if (std::holds_alternative<StringLiteral>(fallback.node)) return OptionValue::Text;
-  if (std::holds_alternative<BoolLiteral>(fallback.node)) return OptionValue::Flag;
-  return OptionValue::Number;
+Takes kind_of(const Expr& fallback) {
+  if (std::holds_alternative<StringLiteral>(fallback.node)) return Takes::Text;
+  if (std::holds_alternative<BoolLiteral>(fallback.node)) return Takes::Maybe;
+  return Takes::Number;
 }
 
 void add_option(std::vector<ToolOption>& options, const Expr& expr) {
@@ -161,37 +117,14 @@ void add_option(std::vector<ToolOption>& options, const Expr& expr) {
   for (const ToolOption& known : options)
     if (known.name == name->value) return;
   bool has_fallback = call->args.size() > 1;
-  ToolOption option =
-      common_option(name->value, has_fallback ? value_of(*call->args[1]) : OptionValue::Flag);
-  if (has_fallback) option.fallback = fallback_text(*call->args[1]);
+  ToolOption option{.name = name->value};
+  if (has_fallback) {
+    option.takes = kind_of(*call->args[1]);
+    option.fallback = fallback_text(*call->args[1]);
+  }
   if (call->args.size() > 2)
     if (auto* doc = std::get_if<StringLiteral>(&call->args[2]->node)) option.doc = doc->value;
   options.push_back(std::move(option));
-}
-
-// What flowtap does for every tool, unless the script does it itself.
-void add_frame_options(ToolAbout& about) {
-  auto add = [&](const char* name, OptionValue value, int64_t fallback = 0) {
-    for (const ToolOption& known : about.options)
-      if (known.name == name) return;
-    ToolOption option = common_option(name, value);
-    option.is_of_frame = true;
-    if (fallback) option.fallback = std::to_string(fallback);
-    about.options.push_back(std::move(option));
-  };
-  if (about.head.is_about_current) {
-    add("pid", OptionValue::Number);
-    add("follow", OptionValue::Flag);
-    add("comm", OptionValue::Text);
-    add("cgroup", OptionValue::Text);
-  }
-  if (about.interval) {
-    add("interval", OptionValue::Number, *about.interval);
-    add("count", OptionValue::Number);
-    add("timestamp", OptionValue::Flag);
-  }
-  add("duration", OptionValue::Number);
-  if (!about.head.plot.empty()) add("plot", OptionValue::Text);
 }
 
 // self:report[:SECONDS]
@@ -205,13 +138,14 @@ std::optional<int64_t> interval_of(const Ast& ast) {
 
 }  // namespace
 
-Result<ToolAbout> describe_tool(const ToolFile& tool, const Script& script) {
+Result<ToolAbout> describe_script(const std::string& name, const Script& script) {
   const Ast& ast = script.ast;
+  const SourceFile& source = script.sources.file(0);
   if (script.diagnostics.has_errors())
-    return Error{fmt::format("tool '{}' has an error: {}", tool.name,
+    return Error{fmt::format("tool '{}' has an error: {}", name,
                              first_error(script.diagnostics, script.sources)),
-                 0, fmt::format("flowtap {} shows all mistakes", tool.path)};
-  ToolAbout about{.name = tool.name, .head = parse_head(tool.text)};
+                 0, fmt::format("flowtap {} shows all mistakes", source.name())};
+  ToolAbout about{.name = name, .head = parse_head(source.text())};
   for (const Plan& plan : ast.plans) about.plans.push_back(plan.name);
   for (const TableDecl& decl : ast.tables) {
     Table table{.name = decl.name};
@@ -226,7 +160,6 @@ Result<ToolAbout> describe_tool(const ToolFile& tool, const Script& script) {
     for_each_expr(probe.body, look);
   }
   about.interval = interval_of(ast);
-  add_frame_options(about);
   return about;
 }
 

@@ -1,4 +1,4 @@
-#include "cli/tool_about.h"
+#include "cli/tool_options.h"
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ tracepoint:syscalls:sys_enter_read /getopt("port", 0) == 0/ {
 }
 )";
 
-TEST(ToolAbout, the_head_is_read_by_fields) {
+TEST(ToolOptions, the_head_is_read_by_fields) {
   ToolHead head = parse_head(kTool);
   EXPECT_EQ(head.summary, "calls that take long");
   EXPECT_EQ(head.layer, "files");
@@ -47,7 +47,7 @@ TEST(ToolAbout, the_head_is_read_by_fields) {
   EXPECT_EQ(head.example, "flowtap slow\n  PID  COMM\n\n  last line");
 }
 
-TEST(ToolAbout, a_script_without_a_head_has_none) {
+TEST(ToolOptions, a_script_without_a_head_has_none) {
   ToolHead head = parse_head("begin { }\n// x - y\n");
   EXPECT_EQ(head.summary, "");
   EXPECT_FALSE(head.is_about_current);
@@ -55,35 +55,32 @@ TEST(ToolAbout, a_script_without_a_head_has_none) {
 
 Result<ToolAbout> about_of(const ToolFile& tool) { return describe_tool(tool, parse_tool(tool)); }
 
-std::string option_text(const ToolOption& option) {
-  std::string out = option.letter ? std::string("-") + option.letter + " " : "";
-  out += "--" + option.name + " " + option.word + " [" + option.fallback + "] " + option.doc;
-  return out + (option.is_of_frame ? " (frame)" : "");
-}
-
-TEST(ToolAbout, options_are_those_of_getopt_and_of_the_frame) {
+TEST(ToolOptions, options_are_those_of_getopt_and_of_the_frame) {
   Result<ToolAbout> about = about_of({"slow", "slow.bt", kTool, ""});
   ASSERT_TRUE(about.ok());
   std::vector<std::string> found;
-  for (const ToolOption& option : about->options) found.push_back(option_text(option));
+  for (const OptionText& text : option_texts(*about))
+    found.push_back(text.spelling + ": " + text.meaning);
   std::vector<std::string> expected = {
-      "--port PORT [] only this port, at either end",
-      "--min-us N [10] only what took at least so many microseconds",
-      "--size N [5] how big",
-      "--errors  [] only what failed",
-      "--name TEXT [x] ",
-      "-p --pid PID [] only this process (frame)",
-      "--follow  [] with -p: its children and theirs too (frame)",
-      "--comm NAME [] only processes of this name (frame)",
-      "--cgroup PATH [] only processes of this cgroup (frame)",
-      "--duration SECONDS [] end after so many seconds (frame)",
+      "--port PORT: only this local or remote port",
+      "--min-us N: only what took at least N microseconds (default 10)",
+      "--size N: how big (default 5)",
+      "--errors: failures only",
+      "--name TEXT:  (default x)",
+      "-p, --pid PID: trace this process only",
+      "--follow: with -p: also trace its child processes and theirs",
+      "--comm NAME: trace only processes with this name",
+      "--cgroup PATH: trace only processes in this cgroup",
+      "--duration SECONDS: exit after SECONDS seconds",
+      "-f, --format text|json|csv: output format",
+      "--max-keys N: maximum number of keys per map; warns when a map is full",
   };
   EXPECT_EQ(found, expected);
   ASSERT_EQ(about->tables.size(), 1u);
   EXPECT_EQ(about->tables[0].columns[1].key, "lat_us");
 }
 
-TEST(ToolAbout, a_tool_with_a_mistake_is_refused) {
+TEST(ToolOptions, a_tool_with_a_mistake_is_refused) {
   EXPECT_FALSE(about_of({"bad", "bad.bt", "begin { ", ""}).ok());
 }
 

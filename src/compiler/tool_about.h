@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/option_line.h"
 #include "base/result.h"
-#include "cli/tool_files.h"
 #include "compiler/script.h"
 #include "types/table.h"
 
@@ -41,31 +41,28 @@ struct ToolHead {
 
 ToolHead parse_head(std::string_view text);
 
-enum class OptionValue : uint8_t { Flag, Number, Text };
-
 struct ToolOption {
-  std::string name;  // --name
-  char letter = 0;   // -p; 0 for none
-  OptionValue value = OptionValue::Flag;
-  std::string word;      // what stands for the value in help: PID
-  std::string fallback;  // the default as text; empty when it says nothing
+  std::string name;            // --name
+  char letter = 0;             // -p; 0 for none
+  Takes takes = Takes::Maybe;  // Maybe for a switch, else Number or Text
+  std::string word;            // stands for the value in help: PID
+  std::string fallback;        // the default as text; empty when it says nothing
   std::string doc;
-  bool is_of_frame = false;  // flowtap does it; the script does not know of it
 };
 
 struct ToolAbout {
   std::string name;
   std::string usage;  // what follows the options; empty when nothing does
+  bool is_generic = false;
   ToolHead head;
   std::vector<Table> tables;
-  std::vector<ToolOption> options;
+  std::vector<ToolOption> options;  // what the script asks with getopt()
   std::vector<std::string> plans;
   std::optional<int64_t>
       interval;  // seconds between reports, 0 for one at the end; none: no self:report
 };
 
-// `script` is that of the tool. An Error when it cannot be parsed; the message is the first
-// mistake.
-Result<ToolAbout> describe_tool(const ToolFile& tool, const Script& script);
+// An Error when the script cannot be parsed; the message is the first mistake.
+Result<ToolAbout> describe_script(const std::string& name, const Script& script);
 
 }  // namespace flowtap
