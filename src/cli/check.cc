@@ -120,7 +120,10 @@ std::optional<std::string> try_script(const Script& script, const LiveTarget& ta
 
 std::vector<Verdict> check_machine(const LiveTarget& target) {
   std::vector<Verdict> verdicts;
-  verdicts.push_back({"BTF", target.has(Feature::Btf), "the kernel does not describe its types"});
+  for (const FeatureRow& row : all_features())
+    if (!row.label.empty())
+      verdicts.push_back(
+          {std::string(row.label), target.has(row.feature), std::string(row.why_not)});
   verdicts.push_back(try_tracefs());
   verdicts.push_back(try_function_list());
   for (const KindTrial& trial : kind_trials()) {
@@ -134,17 +137,9 @@ std::vector<Verdict> check_machine(const LiveTarget& target) {
     if (why && why->starts_with("trial:")) why = why->substr(why->find(": ") + 2);
     verdicts.push_back({trial.name, !why, why.value_or("")});
   }
-  verdicts.push_back({"kprobe.multi", target.has(Feature::KprobeMulti),
-                      "wildcards are attached one function at a time"});
-  verdicts.push_back({"uprobe.multi", target.has(Feature::UprobeMulti),
-                      "wildcards are attached one function at a time"});
   verdicts.push_back(try_map("ring buffer", BPF_MAP_TYPE_RINGBUF));
   verdicts.push_back(try_map("task storage", BPF_MAP_TYPE_TASK_STORAGE));
   verdicts.push_back(try_map("socket storage", BPF_MAP_TYPE_SK_STORAGE));
-  verdicts.push_back({"write_user()", target.has(Feature::WriteUser),
-                      "lockdown or missing rights forbid writing to memory"});
-  verdicts.push_back({"override()", target.has(Feature::OverrideReturn),
-                      "the kernel was built without error injection, or forbids it"});
   return verdicts;
 }
 

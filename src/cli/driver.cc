@@ -111,20 +111,8 @@ CompileOptions compile_options(const Options& options, const Child* child) {
   out.check.named = options.named;
   if (options.mode == Mode::Test) out.check.trials = ProbeKind::Test;
   if (options.mode == Mode::Bench) out.check.trials = ProbeKind::Bench;
-  const std::vector<std::string>& unused = options.unused_features;
-  auto uses = [&](const char* feature) {
-    return std::find(unused.begin(), unused.end(), feature) == unused.end();
-  };
-  out.check.swaps_function_probes = uses("kprobe_as_fentry");
-  out.lower.reads_comm_in_place = uses("comm_in_place");
-  out.lower.reads_pid_in_place = uses("pid_in_place");
-  out.lower.hashes_keys = uses("hashed_keys");
-  out.lower.uses_lanes = uses("cpu_lanes");
-  out.lower.has_hot_keys = uses("hot_keys");
-  out.lower.fits_ring = uses("small_ring");
-  out.lower.uses_task_storage = uses("task_storage");
-  out.lower.stores_zeros = uses("stored_zeros");
-  out.shrinks_maps = uses("small_maps");
+  out.check.swaps_function_probes = !options.unused.has(Feature::KprobeAsFentry);
+  out.lower.unused = options.unused;
   out.check.keeps_probe = name_filter(options.probe_filter);
   out.check.environment = [](const std::string& name) -> std::optional<std::string> {
     const char* value = std::getenv(name.c_str());
@@ -200,9 +188,7 @@ class Driver {
       if (!started.ok()) return report(started.error(), kExitScript);
       child = std::move(*started);
     }
-    LiveTarget target(LiveTargetOptions{.without = unused_features(),
-                                        .is_lazy = !leaves_unused("lazy_types"),
-                                        .pid = options_.pid});
+    LiveTarget target(LiveTargetOptions{.without = options_.unused, .pid = options_.pid});
     CompileOptions how = compile_options(options_, child ? &*child : nullptr);
     Result<std::vector<std::string>> plans = wanted_plans();
     if (!plans.ok()) return report(plans.error(), kExitUsage);
@@ -220,18 +206,6 @@ class Driver {
     add_filter(script_, options_.filter);
     add_text(script_, options_.added);
     return Done{};
-  }
-
-  std::vector<Feature> unused_features() const {
-    std::vector<Feature> features;
-    for (const std::string& name : options_.unused_features) {
-      if (name == "kprobe") features.push_back(Feature::Kprobes);
-      if (name == "fentry") features.push_back(Feature::Fentry);
-      if (name == "kprobe_multi") features.push_back(Feature::KprobeMulti);
-      if (name == "direct_reads") features.push_back(Feature::DirectReads);
-      if (name == "uprobe_multi") features.push_back(Feature::UprobeMulti);
-    }
-    return features;
   }
 
   // In the order to try them.
@@ -464,11 +438,6 @@ class Driver {
     return code.ok() ? *code : report(code.error(), kExitScript);
   }
 
-  bool leaves_unused(std::string_view feature) const {
-    const std::vector<std::string>& names = options_.unused_features;
-    return std::find(names.begin(), names.end(), feature) != names.end();
-  }
-
   RunOptions run_options(const Compiled& compiled, Child* child) const {
     RunOptions run;
     run.pid = options_.pid;
@@ -476,8 +445,8 @@ class Driver {
     run.child = child;
     run.load.license = compiled.config.license;
     run.load.log_size = compiled.config.log_size;
-    run.load.uses_kprobe_multi = !leaves_unused("kprobe_multi");
-    run.load.uses_uprobe_multi = !leaves_unused("uprobe_multi");
+    run.load.uses_kprobe_multi = !options_.unused.has(Feature::KprobeMulti);
+    run.load.uses_uprobe_multi = !options_.unused.has(Feature::UprobeMulti);
     run.max_cat_bytes = compiled.config.max_cat_bytes;
     run.print_maps_on_exit = compiled.config.print_maps_on_exit;
     run.quiet = options_.is_quiet;

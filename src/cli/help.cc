@@ -109,6 +109,12 @@ std::vector<TextPair> own_options() {
   return rows;
 }
 
+std::string indented(const std::string& text) {
+  std::string out;
+  for (const std::string& line : split(trim(filled(text, 96)), '\n')) out += "  " + line + "\n";
+  return out;
+}
+
 }  // namespace
 
 std::string help_text() {
@@ -117,7 +123,8 @@ std::string help_text() {
   for (const Form& form : kForms)
     forms.push_back({fmt::format("flowtap {}", form.words), std::string(form.meaning)});
   out += two_columns(forms) + "\noptions:\n" + two_columns(own_options());
-  return out + fmt::format("\nexamples:\n{}\nexit codes: {}.\n", kExamples, kExitCodes);
+  out += "\nfeatures for --no-feature:\n" + indented(optional_features());
+  return out + fmt::format("\nexamples:\n{}\nexit codes:\n{}", kExamples, indented(kExitCodes));
 }
 
 std::string options_page() {
@@ -133,6 +140,7 @@ std::string options_page() {
       out += fmt::format("| `{}` | {} | {} |\n", markdown_cell(spelling(row.spec)),
                          markdown_cell(row.spec.doc),
                          row.is_of(kAfterTool) ? "also after the name" : "before the name");
+  out += fmt::format("\nFeatures for `--no-feature`: {}.\n", optional_features());
   out +=
       "\n## Tools\n\nOptions that mean the same in every tool that has them. `flowtap help NAME` "
       "lists those of a tool.\n\n| option | meaning | tools |\n|---|---|---|\n";

@@ -47,11 +47,10 @@ std::string first_line(const std::string& path) {
 
 std::string kernel_features(const LiveTarget& target) {
   std::string out = "Kernel features\n";
-  out += line("btf", target.has(Feature::Btf));
+  for (const FeatureRow& row : all_features())
+    if (!row.label.empty()) out += line(to_lower(row.label), target.has(row.feature));
   out += line("ring buffer", libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, nullptr) == 1);
   out += line("task storage", libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, nullptr) == 1);
-  out += line("kprobe.multi", target.has(Feature::KprobeMulti));
-  out += line("uprobe.multi", target.has(Feature::UprobeMulti));
   out += fmt::format("  lockdown: {}\n", first_line("/sys/kernel/security/lockdown"));
   return out;
 }

@@ -96,18 +96,13 @@ Status set_probe_filter(Options& options, const std::string&, const std::string&
   return Done{};
 }
 
-static constexpr const char* kFeatures[] = {
-    "kprobe_as_fentry", "kprobe",       "fentry",        "kprobe_multi",
-    "uprobe_multi",     "direct_reads", "comm_in_place", "pid_in_place",
-    "small_maps",       "hashed_keys",  "small_ring",    "cpu_lanes",
-    "hot_keys",         "task_storage", "stored_zeros",  "lazy_types"};
-
 Status add_unused_features(Options& options, const std::string&, const std::string& text) {
-  for (const std::string& feature : split(text, ',')) {
-    if (std::find(std::begin(kFeatures), std::end(kFeatures), feature) == std::end(kFeatures))
-      return Error{fmt::format("'{}' is not a feature that can be left unused", feature), 0,
-                   fmt::format("the features are {}", fmt::join(kFeatures, ", "))};
-    options.unused_features.push_back(feature);
+  for (const std::string& name : split(text, ',')) {
+    const FeatureRow* row = find_feature(name);
+    if (!row || !row->can_be_unused)
+      return Error{fmt::format("'{}' is not a feature that can be left unused", name), 0,
+                   fmt::format("the features are {}", optional_features())};
+    options.unused.add(row->feature);
   }
   return Done{};
 }

@@ -11,6 +11,7 @@
 #include "compiler/script.h"
 #include "output/sink.h"
 #include "plot/plot_spec.h"
+#include "target/feature.h"
 
 namespace flowtap {
 
@@ -63,11 +64,11 @@ struct Options {
   bool no_warnings = false;
   bool shows_stats = false;
   std::string probe_filter;
-  uint64_t max_keys = 0;                     // of every map; 0: as the script says
-  std::string plan;                          // --plan: the only one to try
-  std::vector<std::string> unused_features;  // --no-feature
-  std::string target_file;                   // --target: a described machine instead of this one
-  std::vector<std::string> without_effect;   // what to say about options that change nothing
+  uint64_t max_keys = 0;                    // of every map; 0: as the script says
+  std::string plan;                         // --plan: the only one to try
+  FeatureSet unused;                        // --no-feature
+  std::string target_file;                  // --target: a described machine instead of this one
+  std::vector<std::string> without_effect;  // what to say about options that change nothing
 
   void add_filter(const std::string& condition) {
     if (!filter.empty()) filter += " && ";

@@ -47,7 +47,7 @@ class Compiler {
     for (ir::Program& program : lowered.programs) improve(program);
     // From here the maps, records and sites of the image are final.
     if (!generate_code(lowered)) return std::nullopt;
-    if (options_.shrinks_maps) shrink_unused_maps(lowered.image);
+    if (options_.lower.uses(Feature::SmallMaps)) shrink_unused_maps(lowered.image);
     dump("bpf", [&] { return disassemble_all(lowered.image); });
     dump("maps", [&] { return print_maps(lowered.image); });
     const std::vector<Program>& programs = lowered.image.programs;

@@ -17,7 +17,6 @@ namespace flowtap {
 struct CompileOptions {
   CheckOptions check;
   LowerOptions lower;
-  bool shrinks_maps = true;       // those that no program uses
   std::string plan;               // one of plan_names(); empty when the script has none
   std::vector<std::string> dump;  // stages to print: tokens ast types ir bpf maps
 };

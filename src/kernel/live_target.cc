@@ -49,7 +49,7 @@ struct LiveTarget::State {
   std::optional<bool> has_fentry, has_stack_args, has_kernel_reads;
   std::map<std::pair<int32_t, ProgramType>, bool> allowed;  // functions, to types of programs
   std::map<std::string, std::optional<int32_t>> kfuncs;     // ids of functions that programs call
-  std::vector<Feature> without;
+  FeatureSet without;
   std::optional<pid_t> pid;
   KernelSymbols symbols = KernelSymbols();
   DwarfTypes programs = DwarfTypes();
@@ -62,9 +62,10 @@ struct LiveTarget::State {
 };
 
 LiveTarget::LiveTarget(LiveTargetOptions options)
-    : state_(new State{.types = LiveTypes(std::move(options.btf_directory), options.is_lazy),
+    : state_(new State{.types = LiveTypes(std::move(options.btf_directory),
+                                          !options.without.has(Feature::LazyTypes)),
                        .tracefs_directory = std::move(options.tracefs_directory),
-                       .without = std::move(options.without),
+                       .without = options.without,
                        .pid = options.pid}) {}
 
 LiveTarget::~LiveTarget() = default;
@@ -241,8 +242,7 @@ std::optional<uint64_t> LiveTarget::kernel_symbol(std::string_view name) const {
 }
 
 bool LiveTarget::has(Feature feature) const {
-  const std::vector<Feature>& without = state_->without;
-  if (std::find(without.begin(), without.end(), feature) != without.end()) return false;
+  if (state_->without.has(feature)) return false;
   const LiveTypes::Source* vmlinux = state_->types.vmlinux();
   switch (feature) {
     case Feature::Btf: return vmlinux != nullptr;
@@ -263,8 +263,8 @@ bool LiveTarget::has(Feature feature) const {
       return *state_->has_kernel_reads;
     case Feature::WriteUser: return can_write_user();
     case Feature::OverrideReturn: return can_override_return();
+    default: return true;  // of flowtap itself
   }
-  return false;
 }
 
 Result<std::vector<std::string>> LiveTarget::binaries(std::string_view target) const {

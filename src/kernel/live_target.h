@@ -18,9 +18,7 @@ struct LiveTargetOptions {
   // Empty: wherever it is mounted.
   std::string tracefs_directory;
   // Things to do without, to try what a kernel that lacks them can do.
-  std::vector<Feature> without;
-  // Of the kernel's types no more is read than is asked for.
-  bool is_lazy = true;
+  FeatureSet without;
   // The process that user probes are for (-p): its view of names and files is what counts.
   std::optional<pid_t> pid;
 };

@@ -98,7 +98,7 @@ int ImageBuilder::make_script_map(const MapInfo& info, int number) {
 // more. A plain map whose values have room for every CPU is as good where there are not too many.
 void ImageBuilder::choose_lanes(MapDef& map) {
   bool is_array = map.type == MapType::PercpuArray;
-  if (!options_.uses_lanes || !(is_array || map.type == MapType::PercpuHash)) return;
+  if (!options_.uses(Feature::CpuLanes) || !(is_array || map.type == MapType::PercpuHash)) return;
   uint64_t lane = align_up(map.value_size, kCacheLine);
   uint64_t size = kCacheLine + lane * cpus_;
   if ((map.key_size + size) * map.max_entries > kMostAtOnce) return;
@@ -109,7 +109,8 @@ void ImageBuilder::choose_lanes(MapDef& map) {
 
 // An evicted key could not take its whole one with it, so LRU maps keep their keys.
 void ImageBuilder::add_whole_keys(MapDef& map) {
-  if (!options_.hashes_keys || map.key_size < kSmallestLargeKey || map.key_size > kLargestLargeKey)
+  if (!options_.uses(Feature::HashedKeys) || map.key_size < kSmallestLargeKey ||
+      map.key_size > kLargestLargeKey)
     return;
   MapDef keys{.name = "keys_" + map.name.substr(1),
               .type = MapType::Hash,
@@ -124,7 +125,7 @@ void ImageBuilder::add_whole_keys(MapDef& map) {
 // A loop that deletes a large key takes away what its number stands for, and a slot would still
 // have the number.
 void ImageBuilder::add_hot_keys(MapDef& map, int number) {
-  if (!options_.has_hot_keys || map.key_size > kMostHotKey) return;
+  if (!options_.uses(Feature::HotKeys) || map.key_size > kMostHotKey) return;
   MapUse use = use_of_map(checked_, number);
   if (use == MapUse::Other || (use == MapUse::Visited && map.whole_keys >= 0)) return;
   uint64_t size = uint64_t{cpus_} * kHotSlots * hot_slot_size(map.key_size);
@@ -145,7 +146,7 @@ int ImageBuilder::whole_keys(int number) const {
 // Values move to task storage; the map itself is only filled when it has to be printed.
 void ImageBuilder::add_local_storage(size_t number) {
   local_storage_.push_back(-1);
-  bool fits = options_.uses_task_storage && !options_.pid_namespace &&
+  bool fits = options_.uses(Feature::TaskStorage) && !options_.pid_namespace &&
               is_per_thread(checked_, static_cast<int>(number));
   if (!fits || !target_.iterator("task").ok()) return;
   MapDef& printed = image_.maps[static_cast<size_t>(script_maps_[0][number])];
@@ -268,7 +269,7 @@ void ImageBuilder::will_send(uint32_t size, bool is_rare) {
 // kernel longer than all else that it does to start one.
 void ImageBuilder::fit_ring_buffer() {
   constexpr uint64_t kRuns = 64, kSmallest = 128 << 10;
-  if (!options_.fits_ring || sends_often_ || checked_.config.perf_rb_pages) return;
+  if (!options_.uses(Feature::SmallRing) || sends_often_ || checked_.config.perf_rb_pages) return;
   uint32_t& size = image_.maps[static_cast<size_t>(image_.ringbuf)].max_entries;
   size = std::min(size, ring_size(std::max(kSmallest, kRuns * rare_bytes_)));
 }

@@ -12,19 +12,13 @@
 namespace flowtap {
 
 struct LowerOptions {
-  bool warns = false;               // -k: failed reads and lookups are counted too
-  std::optional<int> pid;           // -p: kernel probes run for this process only
-  std::optional<int> user_pid;      // -p or -c: the same for user probes
-  bool reads_comm_in_place = true;  // `comm` by two loads from the task and not by a helper
-  bool reads_pid_in_place = true;   // `pid` and `tid` from the task where `comm` is
-  bool hashes_keys = true;          // maps with large keys are keyed by a number made of them
-  // Where these numbers start. A secret of each run, so that nobody can make keys that share one.
+  bool warns = false;           // -k: failed reads and lookups are counted too
+  std::optional<int> pid;       // -p: kernel probes run for this process only
+  std::optional<int> user_pid;  // -p or -c: the same for user probes
+  FeatureSet unused;            // --no-feature
+  // Where the numbers that stand for large keys start. A secret of each run, so that nobody can
+  // make keys that share one.
   std::array<uint64_t, 2> key_seed{0x243f6a8885a308d3, 0x13198a2e03707344};
-  bool uses_lanes = true;         // small per-CPU maps become plain ones
-  bool has_hot_keys = true;       // keys that come often are counted in a table in front of the map
-  bool uses_task_storage = true;  // maps by `tid` lie with their threads
-  bool stores_zeros = true;       // rooms for strings are cleared without calling a helper
-  bool fits_ring = true;          // a small ring buffer where records are rare
   uint64_t ringbuf_bytes = 4 << 20;
   uint64_t max_keys = 0;      // --max-keys: of every map, whatever the script says; 0: as it says
   uint64_t start_ns = 0;      // boot clock when flowtap started, for `elapsed`
@@ -33,6 +27,8 @@ struct LowerOptions {
     uint64_t device = 0, inode = 0;
   };
   std::optional<PidNamespace> pid_namespace;  // set when flowtap is not in the initial one
+
+  bool uses(Feature feature) const { return !unused.has(feature); }
 };
 
 struct Lowered {

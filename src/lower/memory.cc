@@ -197,7 +197,7 @@ void Lowering::copy(Address to, Address from, uint32_t size) {
 }
 
 void Lowering::zero(Address to, uint32_t size) {
-  uint32_t most = image_.options().stores_zeros ? kMostStoredZeros : kMostInline;
+  uint32_t most = image_.options().uses(Feature::StoredZeros) ? kMostStoredZeros : kMostInline;
   if (size > most && can_copy_by_helper()) {
     Reg zeros = b().map_value(image_.zeros(size));
     b().call(BPF_FUNC_probe_read_kernel, {reg(b().address_of(to)), imm(size), reg(zeros)});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "target/feature.h"
 #include "types/type.h"
 #include "types/user_probe.h"
 
@@ -51,19 +52,6 @@ struct BpfFunction {
   bool is_tracing = false;  // kernels forbid to trace those, or most of them
 };
 inline constexpr std::string_view kBpfModule = "bpf:";
-
-enum class Feature : uint8_t {
-  Btf,
-  Kprobes,
-  Fentry,
-  FentryStackArgs,  // of functions with more arguments than registers
-  KprobeMulti,
-  UprobeMulti,
-  DirectReads,     // typed kernel memory is read without a helper
-  KernelReads,     // programs may read kernel memory; not under lockdown for confidentiality
-  WriteUser,       // write_user()
-  OverrideReturn,  // override()
-};
 
 // A pointer is cast to the struct of BTF id `type` by the function `cast`, and then read.
 struct DirectRead {

@@ -2,7 +2,7 @@
 // beginning a line; `//` begins a comment.
 //
 //   cpus 4
-//   feature btf kprobes fentry fentry_stack_args kprobe_multi uprobe_multi kernel_reads
+//   feature btf kprobe fentry fentry_stack_args kprobe_multi uprobe_multi kernel_reads
 //   typedef int pid_t;
 //   enum colour { RED, BLUE = 5 };
 //   struct sock @ 760 {                        the number is the size in bytes
@@ -33,24 +33,6 @@
 
 namespace flowtap {
 namespace {
-
-struct FeatureName {
-  std::string_view name;
-  Feature feature;
-};
-
-constexpr FeatureName kFeatures[] = {
-    {"btf", Feature::Btf},
-    {"kprobes", Feature::Kprobes},
-    {"fentry", Feature::Fentry},
-    {"kprobe_multi", Feature::KprobeMulti},
-    {"fentry_stack_args", Feature::FentryStackArgs},
-    {"uprobe_multi", Feature::UprobeMulti},
-    {"direct_reads", Feature::DirectReads},
-    {"kernel_reads", Feature::KernelReads},
-    {"write_user", Feature::WriteUser},
-    {"override_return", Feature::OverrideReturn},
-};
 
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
@@ -126,11 +108,10 @@ class Parser {
     size_t known = 0;
     std::vector<std::string> words = words_of(rest);
     for (const std::string& word : words)
-      for (const FeatureName& feature : kFeatures)
-        if (feature.name == word) {
-          file_.features.insert(feature.feature);
-          known++;
-        }
+      if (const FeatureRow* row = find_feature(word); row && row->is_of_kernel()) {
+        file_.features.insert(row->feature);
+        known++;
+      }
     return known == words.size();
   }
 
