@@ -2,19 +2,21 @@
 
 #include "base/option_line.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "base/text.h"
 
 namespace flowtap {
 
+static std::string long_name(const OptionSpec& option) { return fmt::format("--{}", option.name); }
+
 std::string spelling(const OptionSpec& option) {
-  std::string out = option.letter ? std::string("-") + option.letter : "";
-  if (!option.name.empty()) {
-    if (!out.empty()) out += ", ";
-    out += "--" + std::string(option.name);
-  }
-  if (!option.word.empty()) out += " " + std::string(option.word);
+  std::string out = option.letter ? fmt::format("-{}", option.letter) : "";
+  if (option.letter && !option.name.empty()) out += ", ";
+  if (!option.name.empty()) out += long_name(option);
+  if (!option.word.empty()) out += fmt::format(" {}", option.word);
   return out;
 }
 
@@ -81,35 +83,37 @@ Result<OptionItem> OptionReader::next_long(std::span<const OptionSpec> options,
 Status OptionReader::take_value(const OptionSpec& option, OptionItem& item) {
   bool takes_none = option.takes == Takes::Nothing || option.takes == Takes::Words;
   if (takes_none && item.value)
-    return Error{"option '" + item.shown + "'" + of_owner() + " takes no value"};
+    return Error{fmt::format("option '{}'{} takes no value", item.shown, of_owner())};
   if (!needs_value(option.takes)) return Done{};
   if (!item.value && words_.empty())
-    return Error{"option '" + item.shown + "'" + of_owner() + " needs a value"};
+    return Error{fmt::format("option '{}'{} needs a value", item.shown, of_owner())};
   if (!item.value) item.value = take();
   if (option.takes != Takes::Text) {
     bool is_index = option.takes == Takes::Index;
     std::optional<int64_t> number = parse_number(*item.value);
     if (!number || *number < (is_index ? 0 : 1))
-      return Error{item.shown + " takes a " + (is_index ? "" : "positive whole ") +
-                   "number, found '" + *item.value + "'"};
+      return Error{fmt::format("{} takes a {}number, found '{}'", item.shown,
+                               is_index ? "" : "positive whole ", *item.value)};
   }
   if (option.is_repeatable) return Done{};
-  std::string key =
-      option.name.empty() ? std::string("-") + option.letter : "--" + std::string(option.name);
-  return given_.take(key, *item.value);
+  return given_.take(option.name.empty() ? fmt::format("-{}", option.letter) : long_name(option),
+                     *item.value);
 }
 
 Error OptionReader::unknown(std::span<const OptionSpec> options, const std::string& shown) const {
   std::vector<std::string> names;
   for (const OptionSpec& option : options)
-    if (!option.name.empty()) names.push_back("--" + std::string(option.name));
+    if (!option.name.empty()) names.push_back(long_name(option));
   std::optional<std::string> near = shown.size() > 2 ? nearest(shown, names) : std::nullopt;
-  std::string hint = near             ? "did you mean '" + *near + "'?"
+  std::string hint = near             ? fmt::format("did you mean '{}'?", *near)
                      : owner_.empty() ? "--help shows all options"
-                                      : "flowtap help " + owner_ + " shows its options";
-  return Error{owner_.empty() ? "there is no option '" + shown + "'"
-                              : owner_ + " has no option '" + shown + "'",
-               0, std::move(hint)};
+                                      : fmt::format("flowtap help {} shows its options", owner_);
+  std::string whose = owner_.empty() ? "there is" : owner_ + " has";
+  return Error{fmt::format("{} no option '{}'", whose, shown), 0, std::move(hint)};
+}
+
+std::string OptionReader::of_owner() const {
+  return owner_.empty() ? "" : fmt::format(" of {}", owner_);
 }
 
 }  // namespace flowtap

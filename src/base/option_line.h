@@ -67,7 +67,7 @@ class OptionReader {
   Result<OptionItem> next_long(std::span<const OptionSpec> options, const std::string& word);
   Status take_value(const OptionSpec& option, OptionItem& item);
   Error unknown(std::span<const OptionSpec> options, const std::string& shown) const;
-  std::string of_owner() const { return owner_.empty() ? "" : " of " + owner_; }
+  std::string of_owner() const;
 
   std::deque<std::string> words_;
   std::string letters_;  // what is left of a word of letters

@@ -90,6 +90,11 @@ void merge_imports(Script& script, const ReadImport& read) {
 
 }  // namespace
 
+Script::Script() = default;
+Script::Script(Script&&) noexcept = default;
+Script& Script::operator=(Script&&) noexcept = default;
+Script::~Script() = default;
+
 Script parse_script(const ScriptText& text) {
   Script script;
   script.ast = parse_file(script, text.name, text.text);

@@ -31,6 +31,12 @@ struct Script {
   Ast ast;                     // of all plans; no macro, #define or positional parameter is left
   CDeclarations declarations;  // of its C definitions
   Diagnostics diagnostics;     // those about one plan only are marked with it
+
+  // Not inline: they are long, and needed in several places.
+  Script();
+  Script(Script&&) noexcept;
+  Script& operator=(Script&&) noexcept;
+  ~Script();
 };
 
 Script parse_script(const ScriptText& text);
