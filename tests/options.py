@@ -12,7 +12,7 @@ HELLO = ["-e", 'begin { printf("hello\\n"); exit(); }']
 FULL = ["-q", "-e", "begin { @a[1] = 1; @a[2] = 1; @a[3] = 1; }"]
 NOTHING = ["-q", "-e", "begin { print(*(uint64 *)0); }"]
 PLANS = ["-q", "-e", 'plan "a" { begin { print("a"); } } plan "b" { begin { print("b"); } }']
-TRIALS = ["-q", "-e", "test:one { return 0; } bench:two { } begin { }"]
+TESTS = ["-q", "-e", "test:one { return 0; } bench:two { } begin { }"]
 UNSAFE = ["-q", "-e", 'begin { system("true"); }']
 OPTIONS = {
     "-e": (HELLO, []),
@@ -29,8 +29,8 @@ OPTIONS = {
     "--probe-filter": (["--probe-filter", "read$", *MANY], MANY),
     "--max-keys": (["--max-keys", "2", *FULL], FULL),
     "--plan": (["--plan", "b", *PLANS], PLANS),
-    "--test": (["--test", *TRIALS], TRIALS),
-    "--bench": (["--bench", *TRIALS], TRIALS),
+    "--test": (["--test", *TESTS], TESTS),
+    "--bench": (["--bench", *TESTS], TESTS),
     "--no-feature": (["--no-feature", "small_ring", *COUNT], COUNT),
     "--dry-run": (["--dry-run", *HELLO], HELLO),
     "--no-warnings": (["--no-warnings", "-e", "begin { 1; }"], ["-e", "begin { 1; }"]),

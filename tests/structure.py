@@ -54,7 +54,33 @@ def include_problem(path, folder):
     return ""
 
 
+def repeated_names(root):
+    """A file name is enough to know which file is meant."""
+    seen = {}
+    for path in sorted((root / "src").glob("*/*")):
+        seen.setdefault(path.name, []).append(path.parent.name)
+    return "".join(f"  {name} is in {', '.join(folders)}\n" for name, folders in seen.items() if len(folders) > 1)
+
+
+def dead_references(root):
+    """Names of source files in documents and comments, in comments also without their folder."""
+    sources = {f"{path.parent.name}/{path.name}" for path in (root / "src").glob("*/*")}
+    names = {name.split("/")[1] for name in sources} | {path.name for path in (root / "tests").rglob("*")}
+    folders = "|".join(MAY_INCLUDE)
+    problem = ""
+    for path in [*root.glob("*.md"), *(root / "docs").glob("*.md"), *(root / "src").glob("*/*"), *(root / "tests").glob("*.py")]:
+        text = re.sub(r"^#include.*$", "", path.read_text(), flags=re.M)
+        found = {match[1] for match in re.finditer(rf"(?<![\w/.-])(?:src/)?((?:{folders})/[a-z0-9_]+\.(?:cc|h))\b", text)} - sources
+        if path.suffix in (".cc", ".h"):
+            comments = "\n".join(re.findall(r"//.*", text))
+            found |= {match[1] for match in re.finditer(r"(?<![\w/.<\"-])([a-z0-9_]+\.(?:cc|h))\b", comments)} - names
+        problem += "".join(f"  {path.relative_to(root)} speaks of {name}, which is not there\n" for name in sorted(found))
+    return problem
+
+
 def run(root, results):
+    results.add("no file name is there twice", repeated_names(root))
+    results.add("files that texts name exist", dead_references(root))
     for path in sorted((root / "src").glob("*/*")):
         if path.suffix not in (".cc", ".h"):
             continue

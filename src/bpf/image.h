@@ -37,7 +37,7 @@ struct MapDef {
   bool no_prealloc = false;
   // Not 0: every CPU has a lane of so many bytes within a value of a plain map.
   uint32_t lane = 0;
-  int whole_keys = -1;     // index into maps: where the keys are that this one has as numbers only
+  int whole_keys = -1;     // index into maps: where the keys are that this one has as digests only
   int hot_keys = -1;       // likewise: where its hot keys are counted; see types/hot_keys.h
   bool is_mapped = false;  // into flowtap's memory, which writes values there
   std::string initial;     // array maps: bytes of the first value; empty for zeros
@@ -53,8 +53,8 @@ struct MapDef {
 inline constexpr uint32_t kCacheLine = 64;
 inline uint32_t lane_offset(const MapDef& map, uint32_t cpu) { return kCacheLine + cpu * map.lane; }
 
-// How long the number is that stands for a large key.
-inline constexpr uint32_t kKeyNumberSize = 16;
+// A large key is stored as a digest of this length.
+inline constexpr uint32_t kKeyDigestSize = 16;
 
 inline bool is_per_cpu(MapType type) {
   return type == MapType::PercpuHash || type == MapType::PercpuLruHash ||

@@ -12,7 +12,7 @@
 #include "cli/help.h"
 #include "cli/option_table.h"
 #include "cli/option_values.h"
-#include "cli/script.h"
+#include "cli/script_files.h"
 #include "cli/tool_options.h"
 #include "cli/tool_text.h"
 

@@ -10,7 +10,7 @@
 #include "builtins/probes.h"
 #include "builtins/replacements.h"
 #include "cli/help.h"
-#include "cli/script.h"
+#include "cli/script_files.h"
 #include "cli/tool_options.h"
 #include "cli/tool_text.h"
 #include "types/table.h"

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "cli/check.h"
+#include "cli/check_command.h"
 #include "cli/command_line.h"
 #include "cli/docs.h"
 #include "cli/help.h"
@@ -22,8 +22,8 @@
 #include "cli/list.h"
 #include "cli/options.h"
 #include "cli/output_file.h"
-#include "cli/script.h"
-#include "cli/trials.h"
+#include "cli/script_files.h"
+#include "cli/script_tests.h"
 #include "cli/tutorial.h"
 #include "compiler/compile.h"
 #include "kernel/drop_rights.h"
@@ -109,8 +109,8 @@ CompileOptions compile_options(const Options& options, const Child* child) {
   out.check.pid = options.pid;
   if (child) out.check.child_pid = child->pid();
   out.check.named = options.named;
-  if (options.mode == Mode::Test) out.check.trials = ProbeKind::Test;
-  if (options.mode == Mode::Bench) out.check.trials = ProbeKind::Bench;
+  if (options.mode == Mode::Test) out.check.only_kind = ProbeKind::Test;
+  if (options.mode == Mode::Bench) out.check.only_kind = ProbeKind::Bench;
   out.check.swaps_function_probes = !options.unused.has(Feature::KprobeAsFentry);
   out.lower.unused = options.unused;
   out.check.keeps_probe = name_filter(options.probe_filter);
@@ -251,14 +251,14 @@ class Driver {
       if (options_.action == Options::Action::List) return list_image(compiled->image);
       RunOptions run = run_options(*compiled, child);
       bool is_last = &plan == &plans.back();
-      run.is_trial = !is_last || compiled->has_relatives;
+      run.has_fallback = !is_last || compiled->has_relatives;
       Outcome outcome = run_image(*compiled, run);
       if (!outcome.code && compiled->has_relatives) {
         // Not every function that takes a kprobe takes fentry, and the reverse.
         CompileOptions as_written = how;
         as_written.check.swaps_function_probes = false;
         compiled = compile(script_, target, as_written, diagnostics);
-        run.is_trial = !is_last;
+        run.has_fallback = !is_last;
         if (compiled) outcome = run_image(*compiled, run);
       }
       if (outcome.code) return *outcome.code;
@@ -376,7 +376,7 @@ class Driver {
     if (options_.mode != Mode::Trace) {
       data.begin();
       output_.keep();
-      int code = run_trials(*session, compiled.image, kept, data);
+      int code = run_script_tests(*session, compiled.image, kept, data);
       data.finish();
       return {code};
     }
@@ -427,14 +427,14 @@ class Driver {
     return {.why = refusal.reason, .message = render(diagnostic, script_.sources) + log};
   }
 
-  int run_trials(Session& session, const Image& image, Sink& kept, Sink& data) {
-    Trials trials{session,
-                  image,
-                  kept,
-                  data,
-                  is_json(options_),
-                  options_.output.empty() && ::isatty(STDOUT_FILENO) == 1};
-    Result<int> code = options_.mode == Mode::Test ? run_tests(trials) : run_benchmarks(trials);
+  int run_script_tests(Session& session, const Image& image, Sink& kept, Sink& data) {
+    ScriptTests tests{session,
+                      image,
+                      kept,
+                      data,
+                      is_json(options_),
+                      options_.output.empty() && ::isatty(STDOUT_FILENO) == 1};
+    Result<int> code = options_.mode == Mode::Test ? run_tests(tests) : run_benchmarks(tests);
     return code.ok() ? *code : report(code.error(), kExitScript);
   }
 

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "cli/option_table.h"
-#include "cli/script.h"
+#include "cli/script_files.h"
 #include "cli/tool_options.h"
 
 namespace flowtap {

@@ -16,7 +16,7 @@
 #include "base/check.h"
 #include "base/directory.h"
 #include "base/text.h"
-#include "cli/script.h"
+#include "cli/script_files.h"
 #include "cli/trusted_path.h"
 
 namespace flowtap {

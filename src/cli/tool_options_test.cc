@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/script.h"
+#include "cli/script_files.h"
 
 namespace flowtap {
 namespace {

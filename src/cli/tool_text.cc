@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "cli/help.h"
-#include "cli/script.h"
+#include "cli/script_files.h"
 #include "cli/tool_options.h"
 
 namespace flowtap {

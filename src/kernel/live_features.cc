@@ -24,7 +24,7 @@ bool has_perf_source(const char* name) {
 
 namespace {
 
-struct Trial {
+struct TinyProgram {
   bpf_prog_type type;
   std::span<const bpf_insn> insns;
   bpf_attach_type attach = static_cast<bpf_attach_type>(0);
@@ -32,15 +32,15 @@ struct Trial {
 };
 
 // Invalid when the kernel refuses; what it had to say goes to `log` when one is given.
-Fd load(const Trial& trial, std::string* log = nullptr) {
+Fd load(const TinyProgram& tiny, std::string* log = nullptr) {
   const char license[] = "GPL";
   bpf_attr attr;
   std::memset(&attr, 0, sizeof attr);
-  attr.prog_type = trial.type;
-  attr.expected_attach_type = trial.attach;
-  attr.attach_btf_id = trial.attach_btf_id;
-  attr.insns = reinterpret_cast<uint64_t>(trial.insns.data());
-  attr.insn_cnt = static_cast<uint32_t>(trial.insns.size());
+  attr.prog_type = tiny.type;
+  attr.expected_attach_type = tiny.attach;
+  attr.attach_btf_id = tiny.attach_btf_id;
+  attr.insns = reinterpret_cast<uint64_t>(tiny.insns.data());
+  attr.insn_cnt = static_cast<uint32_t>(tiny.insns.size());
   attr.license = reinterpret_cast<uint64_t>(license);
   if (log) {
     log->assign(16384, '\0');
@@ -53,7 +53,9 @@ Fd load(const Trial& trial, std::string* log = nullptr) {
   return loaded;
 }
 
-bool can_load(const Trial& trial, std::string* log = nullptr) { return load(trial, log).valid(); }
+bool can_load(const TinyProgram& tiny, std::string* log = nullptr) {
+  return load(tiny, log).valid();
+}
 
 constexpr bpf_insn kExit = {.code = BPF_JMP | BPF_EXIT};
 constexpr bpf_insn set(uint8_t reg, int32_t value) {
@@ -129,18 +131,18 @@ bool kernel_allows_kfunc(int32_t id, ProgramType type, const Btf& vmlinux) {
       set(BPF_REG_0, 0),
       kExit,
   };
-  Trial trial{.type = BPF_PROG_TYPE_TRACING, .insns = program};
+  TinyProgram tiny{.type = BPF_PROG_TYPE_TRACING, .insns = program};
   switch (type) {
-    case ProgramType::RawTracepoint: trial.type = BPF_PROG_TYPE_RAW_TRACEPOINT; break;
-    case ProgramType::Tracepoint: trial.type = BPF_PROG_TYPE_TRACEPOINT; break;
-    case ProgramType::Kprobe: trial.type = BPF_PROG_TYPE_KPROBE; break;
-    case ProgramType::PerfEvent: trial.type = BPF_PROG_TYPE_PERF_EVENT; break;
+    case ProgramType::RawTracepoint: tiny.type = BPF_PROG_TYPE_RAW_TRACEPOINT; break;
+    case ProgramType::Tracepoint: tiny.type = BPF_PROG_TYPE_TRACEPOINT; break;
+    case ProgramType::Kprobe: tiny.type = BPF_PROG_TYPE_KPROBE; break;
+    case ProgramType::PerfEvent: tiny.type = BPF_PROG_TYPE_PERF_EVENT; break;
     default:  // one rule for all tracing programs
-      trial.attach = BPF_TRACE_RAW_TP;
-      trial.attach_btf_id = vmlinux.find("btf_trace_sched_switch", BtfKind::Typedef);
+      tiny.attach = BPF_TRACE_RAW_TP;
+      tiny.attach_btf_id = vmlinux.find("btf_trace_sched_switch", BtfKind::Typedef);
   }
   std::string log;
-  if (can_load(trial, &log)) return true;
+  if (can_load(tiny, &log)) return true;
   return !log.empty() && log.find("not allowed") == std::string::npos;
 }
 

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "lang/c_constant.h"
 #include "lang/expand.h"
-#include "lang/number.h"
+#include "lang/integer.h"
 #include "lang/raw_text.h"
 #include "lang/rewriter.h"
 
@@ -35,7 +35,7 @@ std::optional<int64_t> number_in(const std::string& text) {
   bool is_word = !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) &&
                  std::all_of(text.begin(), text.end(), is_part);
   if (!is_word) return std::nullopt;
-  Number number = read_number(text);
+  IntegerText number = parse_integer_text(text);
   if (!number.error.empty()) return std::nullopt;
   return static_cast<int64_t>(number.value);
 }

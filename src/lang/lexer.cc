@@ -12,7 +12,7 @@
 #include <iterator>
 
 #include "base/text.h"
-#include "lang/number.h"
+#include "lang/integer.h"
 
 namespace flowtap {
 
@@ -167,7 +167,7 @@ Token Lexer::next() {
 
 Token Lexer::read_integer() {
   Token token = make(TokenKind::Integer, at_, word_end(at_));
-  Number number = read_number(token.text);
+  IntegerText number = parse_integer_text(token.text);
   token.number = number.value;
   token.error = number.error;
   token.hint = number.hint;

@@ -114,11 +114,11 @@ void ImageBuilder::add_whole_keys(MapDef& map) {
     return;
   MapDef keys{.name = "keys_" + map.name.substr(1),
               .type = MapType::Hash,
-              .key_size = kKeyNumberSize,
+              .key_size = kKeyDigestSize,
               .value_size = static_cast<uint32_t>(align_up(map.key_size, 8)),
               .max_entries = map.max_entries};
   keys.no_prealloc = wants_no_prealloc(keys, cpus_);
-  map.key_size = kKeyNumberSize;
+  map.key_size = kKeyDigestSize;
   map.whole_keys = add_map(std::move(keys));
 }
 

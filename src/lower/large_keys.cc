@@ -1,15 +1,15 @@
-// Maps with large keys. The kernel hashes and compares all bytes of a key at each event, those too
-// that a stack or a string does not use. So such a map is keyed by a number made of the bytes in
-// use, 128 bits of it, and a second map keeps the whole key once under the same number:
+// Maps with large keys. The kernel hashes and compares all bytes of a key at each event, also those
+// that a stack or a string does not use. So such a map is keyed by a digest of the bytes in use, of
+// 128 bits, and a second map stores the whole key once under the same digest:
 //
 //   @m:      | u64 a | u64 b |  ->  value
 //   keys_m:  | u64 a | u64 b |  ->  the key, as layout.h draws it
 //
-// Among a million keys the chance that any two get one number is less than 1 in 10^26.
+// Among a million keys the chance that any two have the same digest is less than 1 in 10^26.
 //
-// A number in @m has its whole key at all times: a new key is kept before its number goes into @m
+// A digest in @m has its whole key at all times: a new key is stored before its digest goes into @m
 // and again after it, and whoever removes a key removes the whole one first. So whatever the order
-// in which CPUs do this, the last thing done for a number that stays is to keep its key.
+// in which CPUs do this, the last step for a digest that stays is to store its key.
 
 #include <linux/bpf.h>
 
@@ -27,14 +27,14 @@ static constexpr uint32_t kRound = 64;
 // Bytes between two looks at whether a value goes on.
 static constexpr uint32_t kLook = 32;
 
-Lowering::MapKey Lowering::number_key(Address whole, const Type& type) {
+Lowering::MapKey Lowering::digest_key(Address whole, const Type& type) {
   auto start = [&](uint64_t seed) { return b().move(imm(static_cast<int64_t>(seed))); };
   Hash hash{start(image_.options().key_seed[0]), start(image_.options().key_seed[1])};
   hash_value(hash, whole, type, type->size > kMostOnStack);
-  Address number = temp(kKeyNumberSize);
-  b().store(number, 8, reg(hash.a));
-  b().store(number + 8, 8, reg(hash.b));
-  return {number, whole};
+  Address digest = temp(kKeyDigestSize);
+  b().store(digest, 8, reg(hash.a));
+  b().store(digest + 8, 8, reg(hash.b));
+  return {digest, whole};
 }
 
 // a takes the word in and is mixed; b sums up every a there was, each with a weight of its own.

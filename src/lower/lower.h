@@ -16,7 +16,7 @@ struct LowerOptions {
   std::optional<int> pid;       // -p: kernel probes run for this process only
   std::optional<int> user_pid;  // -p or -c: the same for user probes
   FeatureSet unused;            // --no-feature
-  // Where the numbers that stand for large keys start. A secret of each run, so that nobody can
+  // Where the digests of large keys start. A secret of each run, so that nobody can
   // make keys that share one.
   std::array<uint64_t, 2> key_seed{0x243f6a8885a308d3, 0x13198a2e03707344};
   uint64_t ringbuf_bytes = 4 << 20;

@@ -218,7 +218,7 @@ class Lowering {
     bool is_in_scratch = false;
     Reg used = ir::kNoReg;  // how many bytes of a stack hold frames
   };
-  MapKey number_key(Address whole, const Type& type);
+  MapKey digest_key(Address whole, const Type& type);
   void hash_word(const Hash& hash, Reg word);
   void hash_value(const Hash& hash, Address value, const Type& type, bool is_in_scratch);
   void hash_bytes(const Hash& hash, const HashedBytes& bytes);
@@ -228,7 +228,7 @@ class Lowering {
   void drop_whole_key(int number, const MapKey& key);
   Address whole_key(int number, Reg key);
 
-  // --- maps (maps.cc) ---
+  // --- maps (map_values.cc) ---
   MapKey lower_key(int number, const Expr& key);
   Value load_map(const Expr& expr, const MapAccess& node);
   Value load_map_value(const MapInfo& map, int number, std::optional<Address> key);
@@ -254,7 +254,7 @@ class Lowering {
   Value lower_len(const Expr& arg);
   bool is_deleted_from(int map) const;
 
-  // --- maps with hot keys (hot_keys.cc) ---
+  // --- maps with hot keys (hot_key_counts.cc) ---
   void in_pieces(Address key, const Type& type,
                  const std::function<void(uint32_t, uint32_t)>& visit);
   void in_pieces_of_id(const MapDef& map, Address id,
@@ -304,7 +304,7 @@ class Lowering {
   void wait_before_asking(Reg entry, int32_t too_early);
   void ask_for_tables(Operand pid, const Layout& layout);
 
-  // --- builtins (builtins.cc, context.cc) ---
+  // --- builtins (builtin_calls.cc, context.cc) ---
   Value lower_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
                       std::string_view name);
   bool lower_builtin_into(const Expr& expr, const Builtin& builtin,

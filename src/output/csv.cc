@@ -5,10 +5,10 @@
 
 #include "output/decode.h"
 #include "output/histogram.h"
-#include "output/number.h"
-#include "output/stats.h"
-#include "output/text.h"
+#include "output/scalar.h"
+#include "output/stats_text.h"
 #include "output/tseries.h"
+#include "output/value_text.h"
 
 namespace flowtap {
 
@@ -94,7 +94,7 @@ static void append_value(std::string& out, const std::string& entry, const MapCo
       is(map.value, Kind::Int) || (map.value->kind >= Kind::Count && map.value->kind <= Kind::Avg);
   if (is_divisible) {
     out += ',';
-    append_number(out, divide(*number_of(map.value, value), map.div));
+    append_number(out, divide(*scalar_of(map.value, value), map.div));
   } else {
     append_text_cell(out, map.value, value, context);
   }

@@ -4,7 +4,7 @@
 
 #include "output/csv.h"
 #include "output/escape.h"
-#include "output/text.h"
+#include "output/value_text.h"
 
 namespace flowtap {
 

@@ -35,8 +35,8 @@ bool is_char_array(const Type& type) {
   return type->element->size == 1 && type->element->is_signed;
 }
 
-std::optional<Number> packed_field(const Field& field, Bytes parent) {
-  if (field.is_data_loc) return Number{load<uint32_t>(parent, field.offset), false};
+std::optional<Scalar> packed_field(const Field& field, Bytes parent) {
+  if (field.is_data_loc) return Scalar{load<uint32_t>(parent, field.offset), false};
   if (field.bit_size == 0) return std::nullopt;
   Bytes bytes = field_bytes(field, parent);
   uint64_t raw = 0;
@@ -49,7 +49,7 @@ std::optional<Number> packed_field(const Field& field, Bytes parent) {
   int unused = 64 - std::min<int>(64, field.bit_size);
   bool is_signed = field.type->is_signed;
   raw <<= unused;
-  return Number{
+  return Scalar{
       is_signed ? static_cast<uint64_t>(static_cast<int64_t>(raw) >> unused) : raw >> unused,
       is_signed};
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/bytes.h"
-#include "output/number.h"
+#include "output/scalar.h"
 #include "types/type.h"
 
 namespace flowtap {
@@ -30,7 +30,7 @@ inline Bytes field_bytes(const Field& field, Bytes parent) { return parent.subsp
 
 // Fields that are not stored as their type says: a bit field, extended by the sign of its declared
 // type, and the u32 of a tracepoint's __data_loc, whose text lies outside. Nothing for others.
-std::optional<Number> packed_field(const Field& field, Bytes parent);
+std::optional<Scalar> packed_field(const Field& field, Bytes parent);
 
 // One frame of a BuildId stack.
 enum class BuildIdStatus : int32_t { Empty, Valid, Address };

@@ -15,7 +15,7 @@
 #include <iterator>
 
 #include "output/json_string.h"
-#include "output/number.h"
+#include "output/scalar.h"
 
 namespace flowtap {
 

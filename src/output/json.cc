@@ -7,10 +7,10 @@
 #include "output/decode.h"
 #include "output/histogram.h"
 #include "output/json_string.h"
-#include "output/number.h"
-#include "output/stats.h"
-#include "output/text.h"
+#include "output/scalar.h"
+#include "output/stats_text.h"
 #include "output/tseries.h"
+#include "output/value_text.h"
 
 namespace flowtap {
 
@@ -22,7 +22,7 @@ struct JsonPrinter {
 
   void value(const Type& type, Bytes bytes) const;
   void number(const Type& type, Bytes bytes) const {
-    append_json_number(out, *number_of(type, bytes));
+    append_json_number(out, *scalar_of(type, bytes));
   }
   void boolean(bool is_true) const { out += is_true ? "true" : "false"; }
   void text(const Type& type, Bytes bytes) const;
@@ -68,7 +68,7 @@ void JsonPrinter::elements(const Type& type, Bytes bytes) const {
 }
 
 void JsonPrinter::field(const Field& field, Bytes parent, bool is_struct) const {
-  if (std::optional<Number> bits = packed_field(field, parent)) {
+  if (std::optional<Scalar> bits = packed_field(field, parent)) {
     if (is(field.type, Kind::Bool)) return boolean(bits->bits != 0);
     return append_json_number(out, *bits);
   }

@@ -71,7 +71,7 @@ static bool is_exact_double(uint64_t magnitude) {
   return magnitude == 0 || std::bit_width(magnitude >> std::countr_zero(magnitude)) <= 53;
 }
 
-void append_json_number(std::string& out, Number number) {
+void append_json_number(std::string& out, Scalar number) {
   bool is_quoted = !is_exact_double(number.is_negative() ? 0 - number.bits : number.bits);
   if (is_quoted) out += '"';
   append_number(out, number);

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "output/number.h"
+#include "output/scalar.h"
 
 namespace flowtap {
 
@@ -17,6 +17,6 @@ void append_json_string(std::string& out, std::string_view text);
 void quote_tail(std::string& out, size_t start);
 
 // Readers keep numbers as doubles; an integer that would lose digits there is quoted instead.
-void append_json_number(std::string& out, Number number);
+void append_json_number(std::string& out, Scalar number);
 
 }  // namespace flowtap

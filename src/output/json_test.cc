@@ -1,4 +1,4 @@
-// Keys of JSON objects; values are tested beside their text form in text_test.cc.
+// Keys of JSON objects; values are tested beside their text form in value_text_test.cc.
 
 #include "output/json.h"
 

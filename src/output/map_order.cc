@@ -11,7 +11,7 @@
 
 #include "output/decode.h"
 #include "output/histogram.h"
-#include "output/number.h"
+#include "output/scalar.h"
 
 namespace flowtap {
 
@@ -44,7 +44,7 @@ int compare_values(const Type& type, Bytes a, Bytes b) {
     case Kind::Enum:
     case Kind::Pointer:
     case Kind::KSym:
-      return compare_numbers(order_of(*number_of(type, a)), order_of(*number_of(type, b)));
+      return compare_numbers(order_of(*scalar_of(type, a)), order_of(*scalar_of(type, b)));
     case Kind::USym:
     case Kind::Username:
     case Kind::Timestamp:
@@ -70,7 +70,7 @@ static std::optional<uint64_t> value_order(const Type& type, Bytes value) {
     case Kind::KSym: return std::nullopt;
     default: break;
   }
-  std::optional<Number> number = number_of(type, value);
+  std::optional<Scalar> number = scalar_of(type, value);
   return number ? std::optional(order_of(*number)) : std::nullopt;
 }
 

@@ -9,10 +9,10 @@
 #include "output/histogram.h"
 #include "output/json.h"
 #include "output/json_string.h"
-#include "output/number.h"
+#include "output/scalar.h"
 #include "output/stack.h"
-#include "output/stats.h"
-#include "output/text.h"
+#include "output/stats_text.h"
+#include "output/value_text.h"
 
 namespace flowtap {
 
@@ -28,7 +28,7 @@ static bool is_divisible(const Type& type) {
 static void append_value(std::string& out, const MapContent& map, Bytes value,
                          const ValueContext& context) {
   if (is_divisible(map.value))
-    append_number(out, divide(*number_of(map.value, value), map.div));
+    append_number(out, divide(*scalar_of(map.value, value), map.div));
   else if (is(map.value, Kind::Stats))
     append_stats(out, map.value, value, map.div);
   else if (is(map.value, Kind::Hist))
@@ -67,7 +67,7 @@ void append_map(std::string& out, const MapContent& map, const ValueContext& con
 static void append_json_value(std::string& out, const MapContent& map, Bytes value,
                               const ValueContext& context) {
   if (is_divisible(map.value))
-    append_json_number(out, divide(*number_of(map.value, value), map.div));
+    append_json_number(out, divide(*scalar_of(map.value, value), map.div));
   else if (is(map.value, Kind::Stats))
     append_stats_json(out, map.value, value, map.div);
   else if (is(map.value, Kind::Hist))

@@ -13,8 +13,8 @@
 #include "output/decode.h"
 #include "output/escape.h"
 #include "output/gfp_flags.h"
-#include "output/number.h"
-#include "output/text.h"
+#include "output/scalar.h"
+#include "output/value_text.h"
 
 namespace flowtap {
 
@@ -27,7 +27,7 @@ struct PrintfWriter {
   const ValueContext& context;
 
   void convert(const FormatPiece& piece, const Field& arg, Bytes record) const;
-  void integer(const FormatPiece& piece, Number number) const;
+  void integer(const FormatPiece& piece, Scalar number) const;
   void buffer(const FormatPiece& piece, const Field& arg, Bytes bytes) const;
   void pad(const FormatPiece& piece, size_t start) const;
 };
@@ -35,7 +35,7 @@ struct PrintfWriter {
 }  // namespace
 
 // What the conversion's width and sign make of an argument.
-static Number converted(const FormatPiece& piece, const Type& type, Number number) {
+static Scalar converted(const FormatPiece& piece, const Type& type, Scalar number) {
   bool is_signed = piece.conversion == Conversion::Signed;
   uint32_t bytes = piece.bytes;
   // -1 in a small type prints as ffffffff with %x, as it would in C.
@@ -57,7 +57,7 @@ static std::string digits_of(const FormatPiece& piece, uint64_t magnitude) {
   }
 }
 
-static std::string_view prefix_of(const FormatPiece& piece, Number number) {
+static std::string_view prefix_of(const FormatPiece& piece, Scalar number) {
   if (number.is_negative()) return "-";
   switch (piece.conversion) {
     case Conversion::Signed: return piece.plus ? "+" : "";
@@ -77,7 +77,7 @@ static bool is_bare_decimal(const FormatPiece& piece) {
 }
 
 // [blanks] prefix [zeros] digits [blanks]
-void PrintfWriter::integer(const FormatPiece& piece, Number number) const {
+void PrintfWriter::integer(const FormatPiece& piece, Scalar number) const {
   if (is_bare_decimal(piece)) return append_number(out, number);
   std::string_view prefix = prefix_of(piece, number);
   std::string digits = digits_of(piece, number.is_negative() ? 0 - number.bits : number.bits);
@@ -110,8 +110,8 @@ void PrintfWriter::pad(const FormatPiece& piece, size_t start) const {
 void PrintfWriter::convert(const FormatPiece& piece, const Field& arg, Bytes record) const {
   Bytes bytes = field_bytes(arg, record);
   size_t start = out.size();
-  std::optional<Number> number;
-  if (piece.conversion != Conversion::String) number = number_of(arg.type, bytes);
+  std::optional<Scalar> number;
+  if (piece.conversion != Conversion::String) number = scalar_of(arg.type, bytes);
   switch (piece.conversion) {
     case Conversion::Buffer:
     case Conversion::BufferHexEscaped:

@@ -18,9 +18,9 @@
 #include "output/decode.h"
 #include "output/escape.h"
 #include "output/json_string.h"
-#include "output/number.h"
+#include "output/scalar.h"
 #include "output/stack.h"
-#include "output/text.h"
+#include "output/value_text.h"
 
 namespace flowtap {
 
@@ -96,7 +96,7 @@ void append_fraction(std::string& out, uint64_t fraction, uint32_t digits) {
   fmt::format_to(std::back_inserter(out), ".{:0{}}", fraction, digits);
 }
 
-void append_duration(std::string& out, Number number, const Unit& unit, CellStyle style) {
+void append_duration(std::string& out, Scalar number, const Unit& unit, CellStyle style) {
   uint64_t ns = number.bits;
   if (number.is_negative()) {
     out += '-';
@@ -119,7 +119,7 @@ void append_duration(std::string& out, Number number, const Unit& unit, CellStyl
 }
 
 // True when there was no name.
-bool append_name(std::string& out, std::string_view name, Number number) {
+bool append_name(std::string& out, std::string_view name, Scalar number) {
   if (name.empty())
     append_number(out, number);
   else
@@ -159,7 +159,7 @@ bool append_cell(std::string& out, const Row& row, size_t column, const ValueCon
   if (kind.is_stack()) return append_stack_cell(out, type, bytes, context, style);
   if (kind.value == ColumnValue::Text || kind.value == ColumnValue::Address)
     return append_text_cell(out, type, bytes, context, style);
-  Number number = *number_of(type, bytes);
+  Scalar number = *scalar_of(type, bytes);
   int64_t value = static_cast<int64_t>(number.bits);
   switch (about.kind) {
     case ColumnKind::Time:

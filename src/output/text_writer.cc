@@ -14,7 +14,7 @@
 
 #include <iterator>
 
-#include "output/text.h"
+#include "output/value_text.h"
 
 namespace flowtap {
 

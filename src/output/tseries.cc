@@ -20,7 +20,7 @@
 
 #include "base/clock.h"
 #include "output/json_string.h"
-#include "output/number.h"
+#include "output/scalar.h"
 #include "output/time_format.h"
 
 namespace flowtap {
@@ -30,7 +30,7 @@ namespace {
 
 struct Point {
   uint64_t epoch = 0;
-  Number value;
+  Scalar value;
 };
 
 // How much of a second the labels show, and how that reads in the heading.
@@ -40,7 +40,7 @@ struct Resolution {
 };
 
 struct Scale {
-  Number low, high;
+  Scalar low, high;
 };
 
 }  // namespace
@@ -52,7 +52,7 @@ static std::vector<Point> points_of(const Type& type, Bytes bytes) {
     Bytes bucket = bytes.subspan(i * kTseriesBucketSize, kTseriesBucketSize);
     uint64_t count = load<uint64_t>(bucket, kTseriesCount);
     if (count == 0) continue;
-    Number value{load<uint64_t>(bucket, kTseriesValue), type->is_signed};
+    Scalar value{load<uint64_t>(bucket, kTseriesValue), type->is_signed};
     if (type->agg == TseriesAgg::Avg) value = divide(value, count);
     points.push_back({load<uint64_t>(bucket), value});
     newest = std::max(newest, points.back().epoch);
@@ -99,7 +99,7 @@ static Scale scale_of(const std::vector<Point>& points) {
   return scale;
 }
 
-static size_t column_of(Number value, const Scale& scale) {
+static size_t column_of(Scalar value, const Scale& scale) {
   double range = static_cast<double>(scale.high.bits - scale.low.bits);
   double share = static_cast<double>(value.bits - scale.low.bits) / range;
   return std::min(kPlotWidth - 1, static_cast<size_t>(share * (kPlotWidth - 1)));
@@ -118,7 +118,7 @@ static void append_border(std::string& out, std::string_view label, size_t inden
                  kPlotWidth, corner);
 }
 
-static void append_row(std::string& out, const Scale& scale, const std::optional<Number>& value) {
+static void append_row(std::string& out, const Scale& scale, const std::optional<Scalar>& value) {
   std::string plot(kPlotWidth, ' ');
   if (scale.low.is_negative() && !scale.high.is_negative() && scale.high.bits != 0)
     plot[column_of({0, true}, scale)] = '.';

@@ -9,9 +9,9 @@
 
 #include "base/clock.h"
 #include "output/decode.h"
-#include "output/number.h"
+#include "output/scalar.h"
 #include "output/stack.h"
-#include "output/text.h"
+#include "output/value_text.h"
 #include "plot/draw.h"
 
 namespace flowtap {
@@ -105,7 +105,7 @@ void PlotWriter::row(const Row& row) {
     return;
   }
   auto number = [&](size_t column) {
-    return *number_of(row.fields[column].type, field_bytes(row.fields[column], row.record));
+    return *scalar_of(row.fields[column].type, field_bytes(row.fields[column], row.record));
   };
   uint64_t stamp = number(static_cast<size_t>(columns_.time)).bits;
   bool is_clock = row.table.columns[static_cast<size_t>(columns_.time)].kind == ColumnKind::Time;
@@ -118,7 +118,7 @@ void PlotWriter::row(const Row& row) {
   if (columns_.mark >= 0 && cell(row, columns_.mark) == spec_.marked)
     to.marks.push_back({ns, 0, title});
   for (size_t i = 0; i < columns_.values.size(); i++) {
-    Number value = number(columns_.values[i]);
+    Scalar value = number(columns_.values[i]);
     if (value.bits == kUnlimited) continue;
     ColumnKind kind = row.table.columns[columns_.values[i]].kind;
     double shown = value.is_negative() ? static_cast<double>(static_cast<int64_t>(value.bits))

@@ -12,7 +12,7 @@
 
 #include "kernel/map_reader.h"
 #include "output/merge.h"
-#include "runtime/hot_keys.h"
+#include "runtime/hot_key_reader.h"
 
 namespace flowtap {
 

@@ -2,7 +2,7 @@
 // loop(), or run() for all three. The order of things:
 //
 //   1. begin probes run, one after the other
-//   2. the others are attached; those that fire newest first in reverse, see attach.h
+//   2. the others are attached; those that fire newest first in reverse, see kernel/attach.h
 //   3. the number of probes is written, iterators go through what is there already, and the command
 //      of -c is let go
 //   4. records are handled until a signal, exit(), the end of the process, or the end of a script
@@ -304,7 +304,7 @@ Status Session::attach() {
   if (!state_->options.dry_run) {
     Status begun = state_->run_all(ProbeKind::Begin);
     if (!begun) return begun.error();
-    if (state_->may_end_in_begin() && !state_->options.is_trial) {
+    if (state_->may_end_in_begin() && !state_->options.has_fallback) {
       // A script that ends here has nothing to wait for; attaching would only take time.
       if (Status drained = state_->drain(); !drained) return drained.error();
       if (state_->actions->has_left()) return Done{};
@@ -312,7 +312,7 @@ Status Session::attach() {
   }
   Status done = state_->attach_all();
   if (done) done = state_->start();
-  if (done || state_->options.is_trial) return done;
+  if (done || state_->options.has_fallback) return done;
   // What begin probes have written is not lost when the rest fails.
   Status drained = state_->drain();
   return drained ? done : drained;

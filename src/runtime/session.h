@@ -40,8 +40,8 @@ struct RunOptions {
   std::chrono::seconds interval{0};  // between reports; 0: as the script says
   std::chrono::seconds duration{0};  // 0: until something else ends it
   bool has_times = false;            // -T: each report begins with the time
-  // If attaching fails, another plan is tried: nothing may be shown before all is attached.
-  bool is_trial = false;
+  // Another plan or form of the script follows if attaching fails: print nothing before then.
+  bool has_fallback = false;
 
   // What -v shows; may be empty.
   std::function<void(const std::string&)> say;

@@ -117,7 +117,7 @@ struct CheckOptions {
   std::optional<int> child_pid;                                           // -c
   std::vector<std::pair<std::string, std::optional<std::string>>> named;  // --name[=value] after --
   // --test, --bench: the kind of probe that is run. Others of the two kinds are left out.
-  std::optional<ProbeKind> trials;
+  std::optional<ProbeKind> only_kind;
   // --probe-filter: whether an attach point of this name is wanted; empty keeps all.
   std::function<bool(const std::string& name)> keeps_probe;
   Environment environment = [](const std::string&) { return std::nullopt; };

@@ -29,7 +29,7 @@ enum class Feature : uint8_t {
   CommInPlace,     // `comm` is read by two loads from the task and not by a helper
   PidInPlace,      // `pid` and `tid` are read from the task where `comm` is
   SmallMaps,       // maps that no program uses have room for one key
-  HashedKeys,      // maps with large keys are keyed by a number made of them
+  HashedKeys,      // maps with large keys are keyed by a digest of them
   SmallRing,       // a small ring buffer where records are rare
   CpuLanes,        // small per-CPU maps become plain ones
   HotKeys,         // keys that come often are counted in a table in front of the map

@@ -1,9 +1,9 @@
 #pragma once
 // Hot keys: every CPU counts the keys that it sees often in a small table of its own, in front of
 // the map. A program reaches it without a call into the kernel, and so counts in a fraction of the
-// time that a lookup takes (lower/hot_keys.cc). What the table counted is added when the map is
-// read (runtime/hot_keys.cc, or a loop over the map). A key is in the map when it comes into the
-// table; when it is removed from the map it stays here for as long as it is counted.
+// time that a lookup takes (lower/hot_key_counts.cc). What the table counted is added when the map
+// is read (runtime/hot_key_reader.cc, or a loop over the map). A key is in the map when it comes
+// into the table; when it is removed from the map it stays here for as long as it is counted.
 //
 // A table is one array: for each CPU kHotSlots slots, of which a key can use the one that its hash
 // says:

@@ -1,4 +1,4 @@
-#include "output/stats.h"
+#include "output/stats_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-// Reading hot keys; see hot_keys.h.
+// Reading hot keys; see hot_key_reader.h.
 
-#include "runtime/hot_keys.h"
+#include "runtime/hot_key_reader.h"
 
 #include <sys/mman.h>
 

@@ -1,6 +1,6 @@
 // The same values through both forms: text and JSON.
 
-#include "output/text.h"
+#include "output/value_text.h"
 
 #include <gtest/gtest.h>
 

@@ -7,13 +7,13 @@
 
 namespace flowtap {
 
-struct Number {
+struct IntegerText {
   uint64_t value = 0;
   std::string error;  // empty when the text is a number
   std::string hint;
 };
 
 // `text` begins with a digit and holds only digits, letters and '_'.
-Number read_number(std::string_view text);
+IntegerText parse_integer_text(std::string_view text);
 
 }  // namespace flowtap

@@ -3,7 +3,7 @@
 // Histograms and time series are here too, so that whatever has a type can be written, but maps
 // give them lines of their own (map_writer.cc).
 
-#include "output/text.h"
+#include "output/value_text.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -12,9 +12,9 @@
 
 #include "output/decode.h"
 #include "output/histogram.h"
-#include "output/number.h"
+#include "output/scalar.h"
 #include "output/stack.h"
-#include "output/stats.h"
+#include "output/stats_text.h"
 #include "output/time_format.h"
 #include "output/tseries.h"
 
@@ -47,7 +47,7 @@ struct TextPrinter {
 };
 
 void TextPrinter::number(const Type& type, Bytes bytes) const {
-  append_number(out, *number_of(type, bytes));
+  append_number(out, *scalar_of(type, bytes));
 }
 
 void TextPrinter::enumerator(const Type& type, int64_t number) const {
@@ -78,7 +78,7 @@ void TextPrinter::array(const Type& type, Bytes bytes) const {
 }
 
 void TextPrinter::field(const Field& field, Bytes parent, bool is_struct) const {
-  if (std::optional<Number> bits = packed_field(field, parent)) {
+  if (std::optional<Scalar> bits = packed_field(field, parent)) {
     if (is(field.type, Kind::Enum)) return enumerator(field.type, static_cast<int64_t>(bits->bits));
     if (is(field.type, Kind::Bool)) return static_cast<void>(out += bits->bits ? "true" : "false");
     return append_number(out, *bits);

@@ -30,7 +30,7 @@ Lowering::MapKey Lowering::lower_key(int number, const Expr& key) {
   Address to = is_forgotten ? ir::in_slot(b().new_slot(size, ir::Place::Scratch)) : temp(size);
   if (map.key->size == 0) b().store(to, 1, imm(0));  // the kernel's keys have a byte at least
   lower_into(key, to, map.key);
-  if (image_.whole_keys(number) >= 0) return number_key(to, map.key);
+  if (image_.whole_keys(number) >= 0) return digest_key(to, map.key);
   return {to, to};
 }
 

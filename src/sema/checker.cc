@@ -12,11 +12,11 @@
 #include "lang/clone.h"
 #include "lang/expand.h"
 #include "lang/walk.h"
-#include "sema/attach.h"
+#include "sema/attach_points.h"
 #include "sema/checked.h"
+#include "sema/function_hints.h"
 #include "sema/function_probe.h"
 #include "sema/infer.h"
-#include "sema/replacement.h"
 #include "sema/resolve.h"
 #include "sema/tables.h"
 
@@ -73,7 +73,7 @@ class Checker {
       size_t before = diagnostics_.all().size();
       std::vector<AttachPoint> points = expand_attach(spec, target_, options_, diagnostics_);
       size_t found = points.size();
-      for (const AttachPoint& point : points) has_any |= is_trial(point.kind);
+      for (const AttachPoint& point : points) has_any |= is_test_kind(point.kind);
       std::erase_if(points, [&](const AttachPoint& point) { return !is_wanted(point); });
       if (found == 0 && diagnostics_.all().size() == before) report_missing(spec);
       if (found == 1) warn_of_path(spec, points);
@@ -93,13 +93,13 @@ class Checker {
       diagnostics_.warning(probe.span, "this probe has no place left to attach to and is dropped");
   }
 
-  static bool is_trial(ProbeKind kind) {
+  static bool is_test_kind(ProbeKind kind) {
     return kind == ProbeKind::Test || kind == ProbeKind::Bench;
   }
 
   // The filter of the command line leaves begin, end and reports alone.
   bool is_wanted(const AttachPoint& point) const {
-    if (is_trial(point.kind)) return options_.trials == point.kind;
+    if (is_test_kind(point.kind)) return options_.only_kind == point.kind;
     bool is_special = point.kind == ProbeKind::Begin || point.kind == ProbeKind::End ||
                       point.kind == ProbeKind::Self;
     return is_special || !options_.keeps_probe || options_.keeps_probe(point.name);
@@ -360,15 +360,15 @@ class Checker {
                              program_.instances.size(), program_.config.max_bpf_progs))
           .with_hint(fmt::format("raise it in the config block: config = {{ max_bpf_progs = {} }}",
                                  program_.instances.size()));
-    check_trial_names();
+    check_test_names();
   }
 
   // Results are told by name.
-  void check_trial_names() {
+  void check_test_names() {
     std::map<std::string, Span> seen;
     for (const auto& instance : program_.instances)
       for (const AttachPoint& point : instance->attach) {
-        if (!is_trial(point.kind)) continue;
+        if (!is_test_kind(point.kind)) continue;
         auto [first, is_new] = seen.emplace(point.name, point.span);
         if (!is_new)
           diagnostics_.error(point.span, fmt::format("there are two probes '{}'", point.name))

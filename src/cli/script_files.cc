@@ -1,6 +1,6 @@
-// Reading scripts and imports; see script.h.
+// Reading scripts and imports; see script_files.h.
 
-#include "cli/script.h"
+#include "cli/script_files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// Replacements of kernel functions, asked of the target; see replacement.h.
+// Replacements of kernel functions, asked of the target; see function_hints.h.
 
-#include "sema/replacement.h"
+#include "sema/function_hints.h"
 
 #include <fmt/format.h>
 

@@ -11,27 +11,27 @@
 
 namespace flowtap {
 
-struct Number {
+struct Scalar {
   uint64_t bits = 0;
   bool is_signed = false;
 
   bool is_negative() const { return is_signed && static_cast<int64_t>(bits) < 0; }
-  bool operator==(const Number&) const = default;
+  bool operator==(const Scalar&) const = default;
 };
 
 // Int, Enum, Bool, Pointer, KSym; Count, Sum, Min, Max, Avg, and the average of Stats.
 // Nothing for kinds that are not a number. Aggregations must be merged over CPUs already.
-std::optional<Number> number_of(const Type& type, Bytes bytes);
+std::optional<Scalar> scalar_of(const Type& type, Bytes bytes);
 
 // Total divided by count, as sign demands; 0 when nothing was counted.
-Number average_of(int64_t total, uint64_t count, bool is_signed);
+Scalar average_of(int64_t total, uint64_t count, bool is_signed);
 
 // Division by 0 leaves the number as it is.
-Number divide(Number number, uint64_t by);
+Scalar divide(Scalar number, uint64_t by);
 
 // A key that orders numbers of one type by unsigned comparison.
-uint64_t order_of(Number number);
+uint64_t order_of(Scalar number);
 
-void append_number(std::string& out, Number number);
+void append_number(std::string& out, Scalar number);
 
 }  // namespace flowtap

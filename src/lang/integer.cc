@@ -1,4 +1,4 @@
-// Integer literals. Way in: read_number().
+// Integer literals. Entry point: parse_integer_text().
 //
 //   number      = hex | octal | decimal [suffix] | digit "e" exponent [suffix]
 //   suffix      = "u" | "ul" | "ull" | "l" | "ll"        only narrows the range
@@ -7,7 +7,7 @@
 // '_' may stand between digits. There are no floats: 1e6 is an integer whose coefficient is one
 // digit, which keeps 11e3 from being taken for something more precise than it is.
 
-#include "lang/number.h"
+#include "lang/integer.h"
 
 #include <fmt/format.h>
 
@@ -44,11 +44,11 @@ constexpr Suffix kSuffixes[] = {
     {"d", 86'400'000'000'000, kMax},
 };
 
-Number failure(std::string error, std::string hint = {}) {
-  return Number{.value = 0, .error = std::move(error), .hint = std::move(hint)};
+IntegerText failure(std::string error, std::string hint = {}) {
+  return IntegerText{.value = 0, .error = std::move(error), .hint = std::move(hint)};
 }
 
-Number too_large(std::string_view text, uint64_t maximum) {
+IntegerText too_large(std::string_view text, uint64_t maximum) {
   return failure(fmt::format("integer '{}' is larger than {}", text, maximum));
 }
 
@@ -67,7 +67,7 @@ std::optional<uint64_t> convert(std::string_view digits, int base) {
   return value;
 }
 
-Number read_hex(std::string_view text, std::string_view digits) {
+IntegerText read_hex(std::string_view text, std::string_view digits) {
   size_t bad = digits.find_first_not_of("0123456789abcdefABCDEF");
   if (digits.empty()) return failure(fmt::format("'{}' has no digits", text));
   if (bad != std::string_view::npos)
@@ -75,17 +75,17 @@ Number read_hex(std::string_view text, std::string_view digits) {
         fmt::format("'{}' is not a hexadecimal digit in '{}'", digits.substr(bad, 1), text));
   std::optional<uint64_t> value = convert(digits, 16);
   if (!value) return too_large(text, kMax);
-  return Number{.value = *value, .error = {}, .hint = {}};
+  return IntegerText{.value = *value, .error = {}, .hint = {}};
 }
 
 // The value of a decimal, octal or scientific number, without its suffix.
-Number read_value(std::string_view text, std::string_view digits, std::string_view exponent) {
+IntegerText read_value(std::string_view text, std::string_view digits, std::string_view exponent) {
   if (digits.size() > 1 && digits[0] == '0') {
     if (digits.find_first_of("89") != std::string_view::npos)
       return failure(fmt::format("'{}' is not an octal number, and a leading 0 makes it one", text),
                      fmt::format("write '{}'", digits.substr(digits.find_first_not_of('0'))));
     std::optional<uint64_t> value = convert(digits, 8);
-    return value ? Number{.value = *value, .error = {}, .hint = {}} : too_large(text, kMax);
+    return value ? IntegerText{.value = *value, .error = {}, .hint = {}} : too_large(text, kMax);
   }
   std::optional<uint64_t> value = convert(digits, 10);
   if (!value) return too_large(text, kMax);
@@ -93,10 +93,11 @@ Number read_value(std::string_view text, std::string_view digits, std::string_vi
   if (power > 19) return too_large(text, kMax);
   for (uint64_t i = 0; i < power; i++)
     if (__builtin_mul_overflow(*value, 10u, &*value)) return too_large(text, kMax);
-  return Number{.value = *value, .error = {}, .hint = {}};
+  return IntegerText{.value = *value, .error = {}, .hint = {}};
 }
 
-Number unknown_suffix(std::string_view text, std::string_view digits, std::string_view suffix) {
+IntegerText unknown_suffix(std::string_view text, std::string_view digits,
+                           std::string_view suffix) {
   std::string error = fmt::format("unknown suffix '{}' of integer '{}'", suffix, text);
   bool is_binary = digits == "0" && suffix.size() > 1 && to_lower(suffix)[0] == 'b';
   std::optional<uint64_t> value = is_binary ? convert(suffix.substr(1), 2) : std::nullopt;
@@ -117,7 +118,7 @@ size_t count_digits(std::string_view text) {
 
 }  // namespace
 
-Number read_number(std::string_view text) {
+IntegerText parse_integer_text(std::string_view text) {
   if (text.back() == '_') return failure(fmt::format("integer '{}' ends in an underscore", text));
   std::string plain;
   for (char c : text)
@@ -140,7 +141,7 @@ Number read_number(std::string_view text) {
   const Suffix* suffix = find_suffix(rest);
   if (!suffix) return unknown_suffix(text, digits, rest);
 
-  Number number = read_value(text, digits, exponent);
+  IntegerText number = read_value(text, digits, exponent);
   if (!number.error.empty()) return number;
   if (number.value > suffix->maximum) return too_large(text, suffix->maximum);
   if (__builtin_mul_overflow(number.value, suffix->factor, &number.value))

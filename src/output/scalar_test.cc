@@ -1,4 +1,4 @@
-#include "output/number.h"
+#include "output/scalar.h"
 
 #include <gtest/gtest.h>
 
@@ -11,13 +11,13 @@ using namespace testing_support;
 
 std::string text_of(const Type& type, Bytes bytes) {
   std::string out;
-  std::optional<Number> number = number_of(type, bytes);
+  std::optional<Scalar> number = scalar_of(type, bytes);
   if (!number) return "none";
   append_number(out, *number);
   return out;
 }
 
-TEST(NumberTest, integers_are_extended_by_their_own_sign) {
+TEST(ScalarTest, integers_are_extended_by_their_own_sign) {
   BytesOf ones = BytesOf().u64(UINT64_MAX);
   EXPECT_EQ(text_of(int_type(1, true), ones), "-1");
   EXPECT_EQ(text_of(int_type(1, false), ones), "255");
@@ -26,7 +26,7 @@ TEST(NumberTest, integers_are_extended_by_their_own_sign) {
   EXPECT_EQ(text_of(int_type(8, false), ones), "18446744073709551615");
 }
 
-TEST(NumberTest, aggregations_stand_for_one_number) {
+TEST(ScalarTest, aggregations_stand_for_one_number) {
   EXPECT_EQ(text_of(aggregation(Kind::Count), BytesOf().u64(3)), "3");
   EXPECT_EQ(text_of(aggregation(Kind::Sum), BytesOf().s64(-3)), "-3");
   EXPECT_EQ(text_of(aggregation(Kind::Min), BytesOf().s64(-3).u64(1)), "-3");
@@ -38,20 +38,20 @@ TEST(NumberTest, aggregations_stand_for_one_number) {
             "18446744073709551615");
 }
 
-TEST(NumberTest, other_kinds_are_no_number) {
+TEST(ScalarTest, other_kinds_are_no_number) {
   EXPECT_EQ(text_of(string_type(4), BytesOf().u32(0)), "none");
   EXPECT_EQ(text_of(hist(), BytesOf()), "none");
 }
 
-TEST(NumberTest, division_truncates_toward_zero_and_ignores_zero) {
-  Number minus_seven{static_cast<uint64_t>(-7), true};
-  EXPECT_EQ(divide(minus_seven, 2), (Number{static_cast<uint64_t>(-3), true}));
-  EXPECT_EQ(divide({UINT64_MAX, false}, 2), (Number{INT64_MAX, false}));
-  EXPECT_EQ(divide({5, false}, 0), (Number{5, false}));
-  EXPECT_EQ(divide({1ull << 63, true}, 2), (Number{3ull << 62, true})) << "the smallest int64";
+TEST(ScalarTest, division_truncates_toward_zero_and_ignores_zero) {
+  Scalar minus_seven{static_cast<uint64_t>(-7), true};
+  EXPECT_EQ(divide(minus_seven, 2), (Scalar{static_cast<uint64_t>(-3), true}));
+  EXPECT_EQ(divide({UINT64_MAX, false}, 2), (Scalar{INT64_MAX, false}));
+  EXPECT_EQ(divide({5, false}, 0), (Scalar{5, false}));
+  EXPECT_EQ(divide({1ull << 63, true}, 2), (Scalar{3ull << 62, true})) << "the smallest int64";
 }
 
-TEST(NumberTest, order_follows_sign) {
+TEST(ScalarTest, order_follows_sign) {
   EXPECT_LT(order_of({static_cast<uint64_t>(-1), true}), order_of({1, true}));
   EXPECT_GT(order_of({UINT64_MAX, false}), order_of({1, false}));
 }

@@ -7,7 +7,7 @@
 
 namespace flowtap {
 
-struct Trials {
+struct ScriptTests {
   Session& session;
   const Image& image;
   Sink& written;  // where the session's writer puts what the script says
@@ -17,7 +17,7 @@ struct Trials {
 };
 
 // The code to exit with: 0, or 1 when a test failed.
-Result<int> run_tests(const Trials& trials);
-Result<int> run_benchmarks(const Trials& trials);
+Result<int> run_tests(const ScriptTests& tests);
+Result<int> run_benchmarks(const ScriptTests& tests);
 
 }  // namespace flowtap

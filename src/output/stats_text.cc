@@ -1,23 +1,23 @@
 // Stats values in their two forms; the average is made here, from total and count.
 
-#include "output/stats.h"
+#include "output/stats_text.h"
 
 #include "output/json_string.h"
-#include "output/number.h"
+#include "output/scalar.h"
 
 namespace flowtap {
 
 namespace {
 
 struct Stats {
-  Number count, average, total;
+  Scalar count, average, total;
 };
 
 }  // namespace
 
 static Stats stats_of(const Type& type, Bytes bytes, uint64_t div) {
   return {.count = {load<uint64_t>(bytes, 8), false},
-          .average = divide(*number_of(type, bytes), div),
+          .average = divide(*scalar_of(type, bytes), div),
           .total = {load<uint64_t>(bytes), type->is_signed}};
 }
 
@@ -47,7 +47,7 @@ void append_stats_csv(std::string& out, const std::string& entry, const Type& ty
                       uint64_t div) {
   Stats stats = stats_of(type, bytes, div);
   out += entry;
-  for (const Number& number : {stats.count, stats.average, stats.total}) {
+  for (const Scalar& number : {stats.count, stats.average, stats.total}) {
     out += ',';
     append_number(out, number);
   }

@@ -10,7 +10,7 @@
 
 namespace flowtap {
 
-static int64_t number_of(HotState state) { return static_cast<int64_t>(state); }
+static int64_t word_of(HotState state) { return static_cast<int64_t>(state); }
 
 // A different odd number for each word of a key.
 static int64_t odd_number(uint32_t word) {
@@ -35,7 +35,7 @@ void Lowering::in_pieces(Address key, const Type& type,
 void Lowering::in_pieces_of_id(const MapDef& map, Address id,
                                const std::function<void(uint32_t, uint32_t)>& visit) {
   if (map.whole_keys >= 0)
-    in_steps({id}, kKeyNumberSize, visit);
+    in_steps({id}, kKeyDigestSize, visit);
   else
     in_pieces(id, map.key, visit);
 }
@@ -73,7 +73,7 @@ void Lowering::change_hot(int number, const MapKey& key,
   Reg slot = hot_slot(number, key, done);
   Address kept = ir::at(slot, kHotKey);
   Reg state = b().load(ir::at(slot), 8);
-  Reg difference = b().alu(ir::Alu::Xor, reg(state), imm(number_of(HotState::Used)));
+  Reg difference = b().alu(ir::Alu::Xor, reg(state), imm(word_of(HotState::Used)));
   in_pieces_of_id(map, key.id, [&](uint32_t at, uint32_t step) {
     Reg wrong =
         b().alu(ir::Alu::Xor, reg(b().load(key.id + at, step)), reg(b().load(kept + at, step)));
@@ -81,7 +81,7 @@ void Lowering::change_hot(int number, const MapKey& key,
   });
   b().branch(ir::Compare::Eq, reg(difference), imm(0), hot, other);
   b().start(other);
-  b().branch(ir::Compare::Eq, reg(state), imm(number_of(HotState::Used)), cold, claim);
+  b().branch(ir::Compare::Eq, reg(state), imm(word_of(HotState::Used)), cold, claim);
   b().start(claim);
   claim_slot(number, slot, key, hot, cold);
   b().start(cold);
@@ -111,17 +111,17 @@ void Lowering::claim_slot(int number, Reg slot, const MapKey& key, int32_t claim
   b().atomic_add(ir::at(slot, kHotClaims), 8, imm(1));
   b().branch(ir::Compare::Eq, reg(b().load(ir::at(slot, kHotClaims), 8)), imm(1), alone, lost);
   b().start(alone);
-  b().branch(ir::Compare::Ne, reg(b().load(ir::at(slot), 8)), imm(number_of(HotState::Used)),
-             unused, lost);
+  b().branch(ir::Compare::Ne, reg(b().load(ir::at(slot), 8)), imm(word_of(HotState::Used)), unused,
+             lost);
   b().start(unused);
   b().branch(ir::Compare::Eq, reg(new_events(map, slot)), imm(0), write, lost);
   b().start(lost);
   b().atomic_add(ir::at(slot, kHotClaims), 8, imm(-1));
   b().jump(refused);
   b().start(write);
-  b().store(ir::at(slot), 8, imm(number_of(HotState::Written)));
+  b().store(ir::at(slot), 8, imm(word_of(HotState::Written)));
   copy(ir::at(slot, kHotKey), key.id, map.key_size);
-  b().store(ir::at(slot), 8, imm(number_of(HotState::Used)));
+  b().store(ir::at(slot), 8, imm(word_of(HotState::Used)));
   b().atomic_add(ir::at(slot, kHotClaims), 8, imm(-1));
   keep_whole_key(number, key, b().new_reg(), claimed);
   b().jump(claimed);
@@ -176,10 +176,10 @@ void Lowering::take_hot_keys(int number) {
   Reg events = hot_events(map.value) ? second : first;
   b().branch(ir::Compare::Ne, reg(events), imm(0), add, idle);
   b().start(idle);
-  b().branch(ir::Compare::Eq, reg(b().load(ir::at(slot), 8)), imm(number_of(HotState::Used)), used,
+  b().branch(ir::Compare::Eq, reg(b().load(ir::at(slot), 8)), imm(word_of(HotState::Used)), used,
              done);
   b().start(used);
-  b().store(ir::at(slot), 8, imm(number_of(HotState::Stale)));
+  b().store(ir::at(slot), 8, imm(word_of(HotState::Stale)));
   b().jump(done);
   b().start(add);
   Address key = ir::at(slot, kHotKey);

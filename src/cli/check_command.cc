@@ -1,7 +1,8 @@
-// flowtap check; see check.h. Kinds of probes are tried with scripts of one line, by the same path
-// that every script takes, so that a "yes" here cannot be wrong about what a script may do.
+// flowtap check; see check_command.h. Kinds of probes are tried with scripts of one line, by the
+// same path that every script takes, so that a "yes" here cannot be wrong about what a script may
+// do.
 
-#include "cli/check.h"
+#include "cli/check_command.h"
 
 #include <bpf/libbpf.h>
 #include <elf.h>
@@ -31,12 +32,12 @@ uint64_t own_entry() {
   return elf.e_entry;
 }
 
-struct KindTrial {
+struct KindSample {
   const char* name;
   std::string script;
 };
 
-std::vector<KindTrial> kind_trials() {
+std::vector<KindSample> kind_samples() {
   static uint64_t watched = 0;  // some address of ours
   return {{"tracepoint", "tracepoint:sched:sched_switch {}"},
           {"rawtracepoint", "rawtracepoint:sched_switch {}"},
@@ -126,16 +127,16 @@ std::vector<Verdict> check_machine(const LiveTarget& target) {
           {std::string(row.label), target.has(row.feature), std::string(row.why_not)});
   verdicts.push_back(try_tracefs());
   verdicts.push_back(try_function_list());
-  for (const KindTrial& trial : kind_trials()) {
+  for (const KindSample& sample : kind_samples()) {
     CompileOptions options;
     options.check.is_unsafe = true;
     options.check.swaps_function_probes = false;
-    if (std::string_view(trial.name) == "watchpoint") options.check.pid = ::getpid();
+    if (std::string_view(sample.name) == "watchpoint") options.check.pid = ::getpid();
     std::optional<std::string> why =
-        try_script(parse_script({.name = "trial", .text = trial.script}), target, options);
+        try_script(parse_script({.name = "sample", .text = sample.script}), target, options);
     // The place is one in our own line: of no interest.
-    if (why && why->starts_with("trial:")) why = why->substr(why->find(": ") + 2);
-    verdicts.push_back({trial.name, !why, why.value_or("")});
+    if (why && why->starts_with("sample:")) why = why->substr(why->find(": ") + 2);
+    verdicts.push_back({sample.name, !why, why.value_or("")});
   }
   verdicts.push_back(try_map("ring buffer", BPF_MAP_TYPE_RINGBUF));
   verdicts.push_back(try_map("task storage", BPF_MAP_TYPE_TASK_STORAGE));

@@ -1,7 +1,7 @@
-// Expanding attach points; see attach.h. An attach point is a list of parts, the first of which
-// names the kind: {"tracepoint", "syscalls", "sys_enter_*"}.
+// Expanding attach points; see attach_points.h. An attach point is a list of parts, the first of
+// which names the kind: {"tracepoint", "syscalls", "sys_enter_*"}.
 
-#include "sema/attach.h"
+#include "sema/attach_points.h"
 
 #include <fmt/format.h>
 
