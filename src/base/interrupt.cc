@@ -1,11 +1,12 @@
-// Signals that end flowtap; see interrupt.h. A signal belongs to the whole process, hence the two
-// variables that change: which signal came first, and when.
+// Signals that end flowtap; see interrupt.h. A signal belongs to the whole process, hence the
+// variables that change: which signal came first, when, and what was spent on reading since.
 
 #include "base/interrupt.h"
 
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <initializer_list>
 #include <string_view>
@@ -20,6 +21,9 @@ static constexpr uint64_t kSameRequestNs = 2'000'000'000;
 
 static std::atomic<int> first_signal{0};         // 0: none yet
 static std::atomic<uint64_t> interrupted_at{0};  // by the monotonic clock
+
+static std::atomic<uint64_t> reading_since{0};  // by the monotonic clock; 0: nothing is read
+static std::atomic<uint64_t> read_for{0};       // nanoseconds after the signal, until then
 
 // The signal that is pending, or 0. Only blocked ones ever are: before the event loop begins they
 // end the process.
@@ -38,7 +42,10 @@ void note_interrupt(int signal) {
     interrupted_at = clock_ns(CLOCK_MONOTONIC);
 }
 
-void forget_interrupt() { first_signal = 0; }
+void forget_interrupt() {
+  first_signal = 0;
+  read_for = 0;
+}
 
 bool was_interrupted() {
   if (first_signal == 0)
@@ -49,6 +56,25 @@ bool was_interrupted() {
 bool is_out_of_time() {
   return was_interrupted() && clock_ns(CLOCK_MONOTONIC) - interrupted_at > kTimeToFinishNs;
 }
+
+// Only what comes after the signal counts: the rest of the end in order, such as detaching
+// thousands of probes, must not leave less time for names.
+static uint64_t reading_time() {
+  if (reading_since == 0) return 0;
+  return clock_ns(CLOCK_MONOTONIC) - std::max(reading_since.load(), interrupted_at.load());
+}
+
+ReadingOfOthers::ReadingOfOthers() : is_outermost_(reading_since == 0) {
+  if (is_outermost_) reading_since = clock_ns(CLOCK_MONOTONIC);
+}
+
+ReadingOfOthers::~ReadingOfOthers() {
+  if (!is_outermost_) return;
+  if (first_signal != 0) read_for += reading_time();
+  reading_since = 0;
+}
+
+bool is_reading_over() { return was_interrupted() && read_for + reading_time() > kTimeToFinishNs; }
 
 // Calls only what a signal handler may call.
 static void take_later_signal(int signal) {

@@ -12,6 +12,23 @@ bool was_interrupted();
 // The same, and the time to finish in order (half a second) is over: what is not done is left out.
 bool is_out_of_time();
 
+// While one lives, files are read that others wrote, such as those with the symbols of traced
+// programs. Inside of another one it changes nothing.
+class ReadingOfOthers {
+ public:
+  ReadingOfOthers();
+  ~ReadingOfOthers();
+  ReadingOfOthers(const ReadingOfOthers&) = delete;
+  ReadingOfOthers& operator=(const ReadingOfOthers&) = delete;
+
+ private:
+  bool is_outermost_;
+};
+
+// Such a signal has come, and half a second was spent on such files since. What is not read yet is
+// left out. A system call as above.
+bool is_reading_over();
+
 // For output that its reader does not take. After SIGTERM or SIGHUP it should be given up soon.
 // After SIGINT the reader may be a pager, which still wants what was gathered.
 bool should_give_up_output();
