@@ -10,25 +10,59 @@
 
 #include "symbols/demangle.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
+#include <csetjmp>
+#include <cstring>
 #include <memory>
 
 #include "base/text.h"
 #include "symbols/demangle_rust.h"
 
+// What __cxa_demangle() is made of: it hands over the text bit by bit. 0: it was read.
+extern "C" int __gcclibcxx_demangle_callback(const char* mangled,
+                                             void (*take)(const char* bit, size_t size, void* to),
+                                             void* to);
+
 namespace flowtap {
 
+namespace {
+
+// Names can refer to parts of themselves, so that each further one doubles the text: 400 letters
+// are enough for a terabyte.
+constexpr size_t kLongestText = 16 << 10, kLongestName = 16 << 10;
+
+struct BoundedText {
+  char bytes[kLongestText];
+  size_t size = 0;
+  jmp_buf too_long;
+};
+
+void take_bit(const char* bit, size_t size, void* to) {
+  BoundedText& text = *static_cast<BoundedText*>(to);
+  // The functions in between are C, with nothing to clean up, and cannot be told to stop.
+  if (size > sizeof text.bytes - text.size) std::longjmp(text.too_long, 1);
+  std::memcpy(text.bytes + text.size, bit, size);
+  text.size += size;
+}
+
+// False when it is not mangled, or too long. No object of a class may live here: longjmp(3) skips
+// destructors.
+bool demangle_into(BoundedText& text, const char* mangled) {
+  if (setjmp(text.too_long) != 0) return false;
+  return __gcclibcxx_demangle_callback(mangled, &take_bit, &text) == 0;
+}
+
+}  // namespace
+
 static std::string demangle_cxx(std::string_view name) {
-  int status = 0;
-  std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && text ? std::string(text.get()) : std::string(name);
+  std::string mangled(name);
+  auto text = std::make_unique_for_overwrite<BoundedText>();
+  if (!demangle_into(*text, mangled.c_str())) return mangled;
+  return std::string(text->bytes, text->size);
 }
 
 std::string demangle(std::string_view name) {
+  if (name.size() > kLongestName) return std::string(name);
   if (name.starts_with("_R")) return demangle_rust_v0(name).value_or(std::string(name));
   // Everything else would be taken for a type by the library: "i" is "int" to it.
   if (!name.starts_with("_Z")) return std::string(name);

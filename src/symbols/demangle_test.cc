@@ -86,6 +86,26 @@ TEST(Demangle, matches_with_or_without_parameters) {
     EXPECT_EQ(demangled_matches(c.mangled, c.wanted), c.expected) << c.mangled << " " << c.wanted;
 }
 
+// "A, B<A, A>, B<B<A, A>, B<A, A>>..."
+std::string doubling(int times) {
+  std::string name = "_Z1f1A1BIS_S_E";
+  for (int i = 0; i < times; i++) {
+    std::string back = "S" +
+                       std::string(1, i + 2 < 11 ? static_cast<char>('0' + i + 1)
+                                                 : static_cast<char>('A' + i - 9)) +
+                       "_";
+    name += "S0_I" + back + back + "E";
+  }
+  return name;
+}
+
+TEST(Demangle, names_that_become_gigabytes_stay_as_they_are) {
+  EXPECT_TRUE(demangle(doubling(3)).starts_with("f(A, B<A, A>, B<B<A, A>, B<A, A> >, B<B<B<"));
+  for (int times : {15, 20, 30}) EXPECT_EQ(demangle(doubling(times)), doubling(times));
+  std::string long_name = "_Z" + std::to_string(100'000) + std::string(100'000, 'x') + "v";
+  EXPECT_EQ(demangle(long_name), long_name);
+}
+
 TEST(Demangle, no_change_of_letters_crashes_it) {
   const std::string letters = "_RNvXMYICsBEKTAFDGLu0123456789abcxyzp";
   std::mt19937 random(1);
