@@ -71,6 +71,11 @@ Fd open_without_blocking(int fd) {
   return Fd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | packets));
 }
 
+std::function<void(const std::string&)> warn_unless(bool no_warnings) {
+  if (no_warnings) return {};
+  return [](const std::string& text) { put(fmt::format("warning: {}\n", text), stderr); };
+}
+
 std::string error_text(const Error& error) {
   std::string hint = error.hint.empty() ? "" : fmt::format("hint: {}\n", error.hint);
   return fmt::format("error: {}\n{}", error.message(), hint);
@@ -188,7 +193,9 @@ class Driver {
       if (!started.ok()) return report(started.error(), kExitScript);
       child = std::move(*started);
     }
-    LiveTarget target(LiveTargetOptions{.without = options_.unused, .pid = options_.pid});
+    LiveTarget target(LiveTargetOptions{.without = options_.unused,
+                                        .pid = options_.pid,
+                                        .warn = warn_unless(options_.no_warnings)});
     CompileOptions how = compile_options(options_, child ? &*child : nullptr);
     Result<std::vector<std::string>> plans = wanted_plans();
     if (!plans.ok()) return report(plans.error(), kExitUsage);
@@ -494,7 +501,8 @@ class Driver {
 };
 
 int list(const Options& options) {
-  LiveTarget target(LiveTargetOptions{.pid = options.pid});
+  LiveTarget target(
+      LiveTargetOptions{.pid = options.pid, .warn = warn_unless(options.no_warnings)});
   Result<std::string> text = list_probes(target, options.search, options.verbose > 0);
   if (!text.ok()) return report(text.error(), kExitScript);
   put(*text);

@@ -143,8 +143,7 @@ constexpr const char* kSelf = "/proc/self/exe";
 
 uint64_t find_probed_function() {
   Result<ElfFile> file = ElfFile::open(kSelf);
-  Result<std::vector<UserFunction>> functions = file->functions();
-  for (const UserFunction& function : *functions)
+  for (const UserFunction& function : file->functions().found)
     if (function.name == "flowtap_probed_function") return function.file_offset;
   ADD_FAILURE() << "the test binary has no symbols";
   return 0;

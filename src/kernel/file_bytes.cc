@@ -36,7 +36,7 @@ Result<FileBytes> FileBytes::open(const std::string& path) {
   if (!fd.valid() || ::fstat(fd.get(), &info) < 0)
     return errno_error(fmt::format("cannot open '{}'", path));
   size_t size = static_cast<size_t>(info.st_size);
-  if (FileBytes mapped = map(fd.get(), size); mapped.memory_ || size == 0) return mapped;
+  if (size == 0) return FileBytes();
   FileBytes file = map(-1, size);
   if (!file.memory_) return errno_error(fmt::format("cannot read '{}'", path));
   file.size_ = 0;

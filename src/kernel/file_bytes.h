@@ -1,6 +1,6 @@
 #pragma once
-// FileBytes: the whole of a file, mapped where the kernel allows it and read where it does not.
-// The kernel's own types are asked for instead of read.
+// FileBytes: the whole of a file, copied; a mapping of one that somebody cuts short would kill us.
+// The kernel's own types, which nobody can cut, are mapped or asked for instead.
 
 #include <string>
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/text.h"
 #include "kernel/file_bytes.h"
@@ -51,6 +52,9 @@ struct LiveTarget::State {
   std::map<std::string, std::optional<int32_t>> kfuncs;     // ids of functions that programs call
   FeatureSet without;
   std::optional<pid_t> pid;
+  std::function<void(const std::string&)> warn;
+  std::set<std::string> warned;
+  std::set<std::string> by_wildcard;  // binaries that no one asked for by name
   KernelSymbols symbols = KernelSymbols();
   DwarfTypes programs = DwarfTypes();
 
@@ -66,7 +70,8 @@ LiveTarget::LiveTarget(LiveTargetOptions options)
                                           !options.without.has(Feature::LazyTypes)),
                        .tracefs_directory = std::move(options.tracefs_directory),
                        .without = options.without,
-                       .pid = options.pid}) {}
+                       .pid = options.pid,
+                       .warn = std::move(options.warn)}) {}
 
 LiveTarget::~LiveTarget() = default;
 
@@ -268,13 +273,32 @@ bool LiveTarget::has(Feature feature) const {
 }
 
 Result<std::vector<std::string>> LiveTarget::binaries(std::string_view target) const {
-  return find_binaries(target, state_->pid);
+  Result<std::vector<std::string>> found = find_binaries(target, state_->pid);
+  if (found && (target.empty() || has_glob(target)))
+    state_->by_wildcard.insert(found->begin(), found->end());
+  return found;
+}
+
+// One of a wildcard that has gone since is not worth a word, and one that was asked for is an
+// error.
+Result<ElfFile> LiveTarget::open_binary(const std::string& path) const {
+  Result<ElfFile> file = ElfFile::open(path);
+  bool is_odd = !file && file.error().code == 0 && state_->by_wildcard.contains(path);
+  if (is_odd) warn(file.error().message() + ": it is left out");
+  return file;
+}
+
+void LiveTarget::warn(const std::string& message) const {
+  bool is_new = state_->warned.insert(message).second;
+  if (is_new && state_->warn) state_->warn(message);
 }
 
 Result<std::vector<UserFunction>> LiveTarget::user_functions(const std::string& path) const {
-  Result<ElfFile> file = ElfFile::open(path);
+  Result<ElfFile> file = open_binary(path);
   if (!file) return file.error();
-  return file->functions();
+  ElfFile::Functions functions = file->functions();
+  if (!functions.status) warn(functions.status.error().message());
+  return std::move(functions.found);
 }
 
 Result<std::vector<Field>> LiveTarget::user_parameters(const std::string& path,
@@ -292,9 +316,12 @@ Result<std::vector<uint64_t>> LiveTarget::source_line(const std::string& path,
 }
 
 Result<std::vector<UsdtProbe>> LiveTarget::usdt_probes(const std::string& path) const {
-  Result<ElfFile> file = ElfFile::open(path);
+  Result<ElfFile> file = open_binary(path);
   if (!file) return file.error();
-  return read_usdt_probes(*file);
+  Result<std::vector<UsdtProbe>> probes = read_usdt_probes(*file);
+  bool is_odd = !probes && state_->by_wildcard.contains(path);
+  if (is_odd) warn(probes.error().message() + ": its probes are left out");
+  return probes;
 }
 
 // Functions that programs may call carry a tag in BTF, but only since 6.8; any function will do.
@@ -334,9 +361,7 @@ std::optional<UserObject> LiveTarget::user_object(const std::string& path,
   if (!file) return std::nullopt;
   if (std::optional<ElfSymbol> found = file->find_object(name))
     return UserObject{found->address, found->size};
-  Result<std::vector<UserFunction>> functions = file->functions();
-  if (!functions) return std::nullopt;
-  for (const UserFunction& function : *functions)
+  for (const UserFunction& function : file->functions().found)
     if (function.name == name) return UserObject{function.address, 8};
   return std::nullopt;
 }
@@ -346,10 +371,11 @@ std::optional<uint64_t> LiveTarget::instruction_start(const std::string& path,
                                                       uint64_t offset) const {
   Result<ElfFile> elf = ElfFile::open(path);
   if (!elf || elf->machine() != EM_X86_64) return std::nullopt;
-  Result<FileBytes> file = FileBytes::open(path);
-  if (!file || function.file_offset >= file->bytes().size()) return std::nullopt;
-  Bytes code = file->bytes().subspan(function.file_offset);
-  return x86_instruction_start(code.first(std::min(code.size(), function.size)), offset);
+  constexpr uint64_t kLongestInstruction = 15;
+  uint64_t size = std::min(function.size, offset + kLongestInstruction);
+  Result<std::vector<char>> code = elf->bytes(function.file_offset, size);
+  if (!code) return std::nullopt;
+  return x86_instruction_start(std::as_bytes(std::span(*code)), offset);
 }
 
 std::optional<uint64_t> LiveTarget::code_offset(const std::string& path, uint64_t address) const {

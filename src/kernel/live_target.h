@@ -3,11 +3,13 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "symbols/elf_file.h"
 #include "target/target.h"
 
 namespace flowtap {
@@ -21,6 +23,8 @@ struct LiveTargetOptions {
   FeatureSet without;
   // The process that user probes are for (-p): its view of names and files is what counts.
   std::optional<pid_t> pid;
+  // Takes what is left out of files that a wildcard means, once each.
+  std::function<void(const std::string&)> warn;
 };
 
 class LiveTarget : public Target {
@@ -78,6 +82,9 @@ class LiveTarget : public Target {
   bool demangled_matches(const std::string& symbol, std::string_view name) const override;
 
  private:
+  Result<ElfFile> open_binary(const std::string& path) const;
+  void warn(const std::string& message) const;
+
   struct State;  // what has been loaded so far; questions are const, loading is not
   std::unique_ptr<State> state_;
 };

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "types/layout.h"
 
@@ -25,6 +26,8 @@ class Symbolizer {
 
   // Addresses of this process will be asked for, perhaps after its end.
   virtual void remember(uint32_t pid) { (void)pid; }
+  // What was left out since the last question, as messages for the user.
+  virtual std::vector<std::string> take_warnings() { return {}; }
   // A symbol as people write it.
   virtual std::string demangle(std::string_view name) { return std::string(name); }
   virtual std::optional<Symbol> kernel_symbol(uint64_t address) = 0;

@@ -31,6 +31,7 @@ class CgroupPaths {
   std::string mounts_;
   std::multimap<uint64_t, Place> places_;
   std::chrono::steady_clock::time_point walked_at_;
+  std::chrono::steady_clock::duration pause_ = std::chrono::seconds(1);
 };
 
 }  // namespace flowtap

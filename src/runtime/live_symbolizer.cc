@@ -38,7 +38,7 @@ int64_t whole_seconds(int64_t ns) {
   return (ns + (ns < 0 ? -second / 2 : second / 2)) / second * second;
 }
 
-constexpr size_t kMostDemangled = 100000;
+constexpr size_t kMostDemangledBytes = 32 << 20;
 
 }  // namespace
 
@@ -80,8 +80,13 @@ const std::string& LiveSymbolizer::demangled(const std::string& name) {
   if (!options_.demangles) return name;
   auto found = demangled_.find(name);
   if (found != demangled_.end()) return found->second;
-  if (demangled_.size() >= kMostDemangled) demangled_.clear();
-  return demangled_.emplace(name, flowtap::demangle(name)).first->second;
+  if (demangled_bytes_ >= kMostDemangledBytes) {
+    demangled_.clear();
+    demangled_bytes_ = 0;
+  }
+  const std::string& text = demangled_.emplace(name, flowtap::demangle(name)).first->second;
+  demangled_bytes_ += name.size() + text.size();
+  return text;
 }
 
 std::optional<Symbol> LiveSymbolizer::user_symbol(uint32_t pid, uint64_t address) {

@@ -25,6 +25,7 @@ class LiveSymbolizer : public Symbolizer {
   explicit LiveSymbolizer(Options options);
 
   std::string demangle(std::string_view name) override { return demangled(std::string(name)); }
+  std::vector<std::string> take_warnings() override { return users_.take_warnings(); }
   std::optional<Symbol> kernel_symbol(uint64_t address) override;
   std::optional<Symbol> user_symbol(uint32_t pid, uint64_t address) override;
   std::string user_name(uint64_t uid) override;
@@ -44,6 +45,7 @@ class LiveSymbolizer : public Symbolizer {
   CgroupPaths cgroups_;
   UserSymbol last_;  // what the views of the last answer point to
   std::map<std::string, std::string> demangled_;
+  size_t demangled_bytes_ = 0;
   std::map<uint64_t, std::string> user_names_;
   bool has_passwords_ = false;
   void follow_steps(clockid_t clock, uint64_t stamp);

@@ -49,11 +49,22 @@ Status Session::State::take_some(bool& has_more) {
   has_more = ring->consume();
   // Its record would have come by now: the ring buffer was full.
   if (has_left && !actions->has_left() && ring->consumed() >= *left_at) actions->leave();
+  report_unread();
   parts.writer.flush();
   if (options.is_output_closed && options.is_output_closed()) is_over = true;
   if (actions->has_left()) is_over = true;
   if (signals && was_interrupted()) take_signals();
   return Done{};
+}
+
+// Symbols, unwind tables and the like that were left out. Not where they are found: there a line is
+// being written.
+void Session::State::report_unread() {
+  std::vector<std::string> messages = parts.values.symbolizer.take_warnings();
+  if (unwind)
+    for (std::string& message : unwind->take_warnings()) messages.push_back(std::move(message));
+  if (!options.warns) return;
+  for (const std::string& message : messages) parts.writer.runtime_error(Place{}, message);
 }
 
 // Handles all there is, but not what comes meanwhile, which may be without end.
@@ -308,6 +319,7 @@ Status Session::State::finish() {
   actions->write_held_rows();
   parts.writer.end_of_events();
   if (options.print_maps_on_exit) write_maps();
+  report_unread();
   losses->report_all();
   if (options.warns) traced_files.report(parts.sources, parts.writer);
   ScriptPlace at(parts.sources, Span{});

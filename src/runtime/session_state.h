@@ -42,6 +42,7 @@ struct Session::State {
   Status start_iterators();
   Status end_iterators();
   Status visit_what_is_there();
+  void report_unread();
   Status drain();
   void take(Bytes record);
   Status take_some(bool& has_more);

@@ -271,8 +271,7 @@ TEST_F(SessionTest, blocks_on_one_event_run_as_the_script_has_them) {
                          .function = "sys_enter_getpgid"};
   AttachPoint uprobe{.kind = ProbeKind::Uprobe, .name = "u", .target = "/proc/self/exe"};
   Result<ElfFile> file = ElfFile::open("/proc/self/exe");
-  Result<std::vector<UserFunction>> functions = file->functions();
-  for (const UserFunction& function : *functions)
+  for (const UserFunction& function : file->functions().found)
     if (function.name == "flowtap_ordered_function") uprobe.file_offset = function.file_offset;
   ASSERT_NE(uprobe.file_offset, 0u);
   AttachPoint uretprobe = uprobe;

@@ -1,8 +1,8 @@
 #pragma once
 // TracedFiles: are the programs and modules that carry probes still the ones they were? A probe
 // stays with the file that it was put into. When a package is upgraded meanwhile, new processes run
-// another file of the same name, and nothing would be seen of them; a module that comes back has no
-// probes.
+// another file of the same name, and nothing would be seen of them; in one that is written in place
+// its code may move away from the probes. A module that comes back has none.
 
 #include <sys/types.h>
 
@@ -28,6 +28,7 @@ class TracedFiles {
     std::string path;
     dev_t device;
     ino_t number;
+    int64_t written_ns;
   };
   std::vector<Seen> seen_;
 };

@@ -14,11 +14,14 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "kernel/maps.h"
 #include "symbols/unwind_table.h"
 #include "symbols/vdso.h"
 
 namespace flowtap {
+
+static constexpr size_t kMostWarnings = 20;
 
 static Result<MappedMemory> map_all(int fd, size_t size) {
   return MappedMemory::open(fd, size, PROT_READ | PROT_WRITE, 0);
@@ -73,10 +76,12 @@ UnwindTables::Table UnwindTables::read_table(const ElfFile& file) {
   Table table;
   for (const ElfSegment& segment : file.segments())
     if (segment.is_executable) table.code.push_back(segment);
-  std::vector<UnwindRow> rows = read_unwind_table(file);
-  if (rows.empty()) return table;
-  uint64_t end = rows.back().address;  // its last row is that of no code
-  for (std::span<const UnwindRow> rest = rows; !rest.empty();) {
+  Result<std::vector<UnwindRow>> rows = read_unwind_table(file);
+  if (!rows && warnings_.size() < kMostWarnings)
+    warnings_.push_back("no unwind table for '" + file.path() + "': " + rows.error().message());
+  if (!rows || rows->empty()) return table;
+  uint64_t end = rows->back().address;  // its last row is that of no code
+  for (std::span<const UnwindRow> rest = *rows; !rest.empty();) {
     if (!make_room_for_rows()) {
       is_full_ = true;
       break;
@@ -91,12 +96,24 @@ const UnwindTables::Table* UnwindTables::table_of(pid_t pid, const Mapping& mapp
   // A process of 32 bits has another vdso than ours.
   bool is_vdso = mapping.path == kVdso && mapping.begin > UINT32_MAX;
   if (!mapping.is_file() && !is_vdso) return nullptr;
-  FileId id{mapping.device, mapping.inode};  // the vdso is 0, 0
-  auto known = tables_.find(id);
-  if (known != tables_.end()) return &known->second;
-  Result<ElfFile> file = is_vdso ? open_vdso() : ElfFile::open(ProcessFiles(pid).file_of(mapping));
+  std::optional<FileIdentity> id = FileIdentity();
+  if (!is_vdso) id = ProcessFiles(pid).identity_of_mapped(mapping);
+  auto known = id ? tables_.find(*id) : tables_.end();
+  return known != tables_.end() ? &known->second : load_table(pid, mapping, id);
+}
+
+const UnwindTables::Table* UnwindTables::load_table(pid_t pid, const Mapping& mapping,
+                                                    const std::optional<FileIdentity>& known) {
+  if (!mapping.is_file()) {
+    Result<ElfFile> vdso = open_vdso();
+    return vdso ? &tables_.emplace(FileIdentity(), read_table(*vdso)).first->second : nullptr;
+  }
+  Result<ForeignFile> file = ProcessFiles(pid).open_mapped(mapping, known);
   if (!file) return nullptr;
-  return &tables_.emplace(id, read_table(*file)).first->second;
+  auto [entry, is_new] = tables_.try_emplace(identity_of(file->info()));
+  Result<ElfFile> elf = is_new ? ElfFile::read(std::move(*file)) : Error{};
+  if (elf) entry->second = read_table(*elf);
+  return &entry->second;
 }
 
 // --- processes ------------------------------------------------------------------------------
@@ -116,8 +133,10 @@ static std::optional<uint64_t> bias_of(const Mapping& mapping,
 }
 
 std::vector<UnwindTables::Entry> UnwindTables::entries_of(pid_t pid) {
+  ReadingOfOthers reading;
   std::vector<Entry> entries;
   for (const Mapping& mapping : ProcessFiles(pid).executable_mappings()) {
+    if (entries.size() >= kMostUnwindMappings || is_reading_over()) break;
     const Table* table = table_of(pid, mapping);
     std::optional<uint64_t> bias = table ? bias_of(mapping, table->code) : std::nullopt;
     if (!bias) continue;

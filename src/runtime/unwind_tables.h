@@ -31,6 +31,8 @@ class UnwindTables {
 
   uint64_t rows() const { return rows_; }
   bool is_full() const { return is_full_; }  // tables were left out for lack of room
+  // Files without a table that should have one, each once, with the reason.
+  std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
 
  private:
   UnwindTables(const Image& image, std::span<const Fd> maps, MappedMemory mappings);
@@ -57,6 +59,8 @@ class UnwindTables {
   std::vector<Entry> entries_of(pid_t pid);
   const Table* table_of(pid_t pid, const Mapping& mapping);
   Table read_table(const ElfFile& file);
+  const Table* load_table(pid_t pid, const Mapping& mapping,
+                          const std::optional<FileIdentity>& known);
   Piece store_piece(std::span<const UnwindRow> rows, uint64_t end);
   bool make_room_for_rows();
   uint32_t place(const std::vector<Entry>& entries);
@@ -67,8 +71,8 @@ class UnwindTables {
   MappedMemory mappings_;
   uint32_t used_ = 0;  // mappings
   std::map<pid_t, Known> known_;
-  using FileId = std::pair<uint64_t, uint64_t>;  // device and inode
-  std::map<FileId, Table> tables_;
+  std::map<FileIdentity, Table> tables_;  // the vdso's is all zeros
+  std::vector<std::string> warnings_;
   std::vector<MappedMemory> banks_;
   uint64_t rows_ = 0;
   bool is_full_ = false;

@@ -30,12 +30,17 @@ int64_t ByteReader::fixed_signed(size_t size) {
   return static_cast<int64_t>(value << shift) >> shift;
 }
 
+// Compilers may write zeros after the number, but not many.
+static constexpr unsigned kMostShift = 7 * 16;
+
 uint64_t ByteReader::uleb() {
   uint64_t value = 0;
   for (unsigned shift = 0;; shift += 7) {
     uint64_t part = fixed(1);
+    if (shift > kMostShift) failed = true;
+    if (failed) return 0;
     if (shift < 64) value |= (part & 0x7f) << shift;
-    if (failed || (part & 0x80) == 0) return failed ? 0 : value;
+    if ((part & 0x80) == 0) return value;
   }
 }
 
@@ -43,9 +48,10 @@ int64_t ByteReader::sleb() {
   uint64_t value = 0;
   for (unsigned shift = 0;;) {
     uint64_t part = fixed(1);
+    if (shift > kMostShift) failed = true;
+    if (failed) return 0;
     if (shift < 64) value |= (part & 0x7f) << shift;
     shift += 7;
-    if (failed) return 0;
     if (part & 0x80) continue;
     if (shift < 64 && (part & 0x40)) value |= ~uint64_t{0} << shift;
     return static_cast<int64_t>(value);

@@ -1,6 +1,6 @@
 #pragma once
 // A program's debug information, open for reading with libdw. It is in the file itself, or in the
-// separate file of its debug package.
+// separate file of its debug package, whose parts that several have in common may be in a third.
 
 #include <elfutils/libdw.h>
 
@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "base/fd.h"
 #include "base/result.h"
+#include "symbols/elf_file.h"
 
 namespace flowtap {
 
@@ -20,18 +20,29 @@ class DwarfFile {
 
   // Stops when the visitor answers false.
   void visit_units(const std::function<bool(Dwarf_Die&)>& visit) const;
+  // Functions with code, the same.
+  void visit_functions(Dwarf_Die& unit, const std::function<bool(Dwarf_Die&)>& visit) const;
   // The unit whose code holds the address, if there is an index of that.
   std::optional<Dwarf_Die> unit_at(uint64_t address) const;
 
  private:
-  struct End {
+  struct EndElf {
+    void operator()(Elf* elf) const;
+  };
+  struct EndDwarf {
     void operator()(Dwarf* dwarf) const { ::dwarf_end(dwarf); }
   };
 
-  bool has_units() const;
+  // Nothing when there is none in it.
+  static Result<std::optional<DwarfFile>> read(const std::string& path);
+  void load(ElfFile file);
+  void find_common(const std::string& name, const std::string& build_id);
+  Result<bool> has_units() const;
 
-  Fd fd_;
-  std::unique_ptr<Dwarf, End> dwarf_;
+  std::unique_ptr<ElfFile> file_;  // has the bytes that the others refer to
+  std::unique_ptr<Elf, EndElf> elf_;
+  std::unique_ptr<DwarfFile> common_;
+  std::unique_ptr<Dwarf, EndDwarf> dwarf_;
 };
 
 }  // namespace flowtap

@@ -153,18 +153,6 @@ bool begins_at(Dwarf_Die& function, uint64_t address) {
   return ::dwarf_ranges(&function, 0, &base, &begin, &end) > 0 && begin == address;
 }
 
-struct FunctionSearch {
-  uint64_t address = 0;
-  std::optional<Dwarf_Die> found;
-};
-
-int visit_function(Dwarf_Die* function, void* argument) {
-  FunctionSearch& search = *static_cast<FunctionSearch*>(argument);
-  if (!begins_at(*function, search.address)) return DWARF_CB_OK;
-  search.found = *function;
-  return DWARF_CB_ABORT;
-}
-
 }  // namespace
 
 // One program and what was asked of it.
@@ -265,16 +253,19 @@ Dwarf_Die DwarfTypes::Program::defined(Dwarf_Die die) {
 }
 
 std::optional<Dwarf_Die> DwarfTypes::Program::find_function(uint64_t address) const {
-  FunctionSearch search{.address = address, .found = std::nullopt};
-  if (std::optional<Dwarf_Die> unit = file_.unit_at(address)) {
-    ::dwarf_getfuncs(&*unit, visit_function, &search, 0);
-  } else {
-    file_.visit_units([&](Dwarf_Die& each) {
-      ::dwarf_getfuncs(&each, visit_function, &search, 0);
-      return !search.found;
+  std::optional<Dwarf_Die> found;
+  auto search = [&](Dwarf_Die& unit) {
+    file_.visit_functions(unit, [&](Dwarf_Die& function) {
+      if (begins_at(function, address)) found = function;
+      return !found;
     });
-  }
-  return search.found;
+    return !found;
+  };
+  if (std::optional<Dwarf_Die> unit = file_.unit_at(address))
+    search(*unit);
+  else
+    file_.visit_units(search);
+  return found;
 }
 
 // --- converting

@@ -129,10 +129,10 @@ std::vector<char> make_image(bool is_stripped = false) {
 }
 
 std::string show(const ElfFile& file) {
-  Result<std::vector<UserFunction>> functions = file.functions();
-  if (!functions) return functions.error().message();
+  ElfFile::Functions functions = file.functions();
+  if (!functions.status) return functions.status.error().message();
   std::string text = file.build_id();
-  for (const UserFunction& f : *functions)
+  for (const UserFunction& f : functions.found)
     text += " " + f.name + "@" + std::to_string(f.file_offset) + "+" + std::to_string(f.size);
   return text;
 }
@@ -253,10 +253,10 @@ TEST(ElfFile, a_truncated_program_is_an_error_not_a_crash) {
 TEST(ElfFile, knows_the_symbols_of_this_program) {
   Result<ElfFile> file = ElfFile::open("/proc/self/exe");
   ASSERT_TRUE(file) << file.error().message();
-  Result<std::vector<UserFunction>> functions = file->functions();
-  ASSERT_TRUE(functions);
+  ElfFile::Functions functions = file->functions();
+  ASSERT_TRUE(functions.status);
   int times = 0;
-  for (const UserFunction& f : *functions) {
+  for (const UserFunction& f : functions.found) {
     if (f.name != "elf_file_test_function") continue;
     times++;
     EXPECT_GT(f.size, 0u);
@@ -274,15 +274,15 @@ TEST(ElfFile, knows_the_symbols_of_the_c_library) {
   ASSERT_TRUE(::dladdr(reinterpret_cast<void*>(&::getppid), &info));
   Result<ElfFile> file = ElfFile::open(info.dli_fname);
   ASSERT_TRUE(file) << file.error().message();
-  Result<std::vector<UserFunction>> functions = file->functions();
-  ASSERT_TRUE(functions);
-  EXPECT_GT(functions->size(), 1000u);
+  ElfFile::Functions functions = file->functions();
+  ASSERT_TRUE(functions.status);
+  EXPECT_GT(functions.found.size(), 1000u);
   EXPECT_FALSE(file->build_id().empty());
   // What the dynamic linker says about itself must agree with what the file says.
   uint64_t address =
       reinterpret_cast<uint64_t>(info.dli_saddr) - reinterpret_cast<uint64_t>(info.dli_fbase);
   auto is_it = [&](const UserFunction& f) { return f.name == "getppid" && f.address == address; };
-  EXPECT_EQ(std::count_if(functions->begin(), functions->end(), is_it), 1);
+  EXPECT_EQ(std::count_if(functions.found.begin(), functions.found.end(), is_it), 1);
 }
 
 }  // namespace

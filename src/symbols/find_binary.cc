@@ -17,10 +17,11 @@
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <set>
+#include <tuple>
 
+#include "base/foreign_file.h"
 #include "base/text.h"
 #include "symbols/linker_cache.h"
 #include "symbols/process_maps.h"
@@ -39,11 +40,11 @@ BinaryPlaces BinaryPlaces::usual() {
 // --- files ----------------------------------------------------------------------------------
 
 static bool is_elf(const std::string& path) {
-  struct stat info;
-  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
-  char magic[4] = {};
-  std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
-  return std::string_view(magic, sizeof magic) == "\177ELF";
+  static constexpr std::string_view kMagic = "\177ELF";
+  Result<ForeignFile> file = ForeignFile::open(path);
+  if (!file) return false;
+  Result<std::vector<char>> start = file->read(0, kMagic.size());
+  return start && std::string_view(start->data(), start->size()) == kMagic;
 }
 
 static std::optional<std::string> link_target(const std::string& path) {
@@ -160,8 +161,13 @@ static std::vector<std::string> find_libraries(const std::string& root, std::str
     std::string real = follow_links(root, path);
     if (is_elf(real)) found.push_back(real);
   };
-  std::string cache = read_file(follow_links(root, places.linker_cache)).value_or("");
-  for (const CachedLibrary& library : parse_linker_cache(cache))
+  constexpr uint64_t kMostCacheBytes = 16 << 20;
+  Result<ForeignFile> opened = ForeignFile::open(follow_links(root, places.linker_cache));
+  Result<std::vector<char>> cache =
+      opened ? opened->read_all(kMostCacheBytes) : Result<std::vector<char>>(opened.error());
+  std::vector<CachedLibrary> known;
+  if (cache) known = parse_linker_cache({cache->data(), cache->size()});
+  for (const CachedLibrary& library : known)
     if (is_library_named(library.name, name)) add(library.path);
   if (!found.empty()) return found;
   for (const std::string& directory : places.library_directories)
@@ -192,16 +198,33 @@ static std::string root_of(const ProcessFiles& files) {
   return files.shares_our_root() ? "" : files.path_from_here("");
 }
 
-Result<std::vector<std::string>> mapped_binaries(pid_t pid, const std::string& proc) {
+// Files by how /proc/PID/maps names them, in one list of a process or in several.
+using SeenMappings = std::set<std::tuple<uint64_t, uint64_t, std::string>>;
+
+// A process may map one file 65,000 times. `seen` has those of earlier processes; one that could
+// not be opened through a process that was ending can be through another.
+static std::vector<std::string> new_mapped_binaries(pid_t pid, const std::string& proc,
+                                                    SeenMappings& seen) {
   ProcessFiles files(pid, proc);
   bool is_at_home = files.shares_our_root();
+  SeenMappings tried;
   std::vector<std::string> paths;
   for (const Mapping& mapping : files.executable_mappings()) {
     if (!mapping.is_file()) continue;
+    std::tuple key{mapping.device, mapping.inode, mapping.path};
+    if (seen.contains(key) || !tried.insert(key).second) continue;
     bool needs_no_prefix = is_at_home && !mapping.is_deleted;
     std::string path = needs_no_prefix ? mapping.path : files.file_of(mapping);
-    if (is_elf(path)) paths.push_back(path);
+    if (!is_elf(path)) continue;
+    paths.push_back(path);
+    seen.insert(std::move(key));
   }
+  return paths;
+}
+
+Result<std::vector<std::string>> mapped_binaries(pid_t pid, const std::string& proc) {
+  SeenMappings seen;
+  std::vector<std::string> paths = new_mapped_binaries(pid, proc, seen);
   if (paths.empty())
     return Error{"process " + std::to_string(pid) + " does not exist, or may not be looked into"};
   return each_file_once(paths);
@@ -210,11 +233,12 @@ Result<std::vector<std::string>> mapped_binaries(pid_t pid, const std::string& p
 // The same for all processes that we may look into.
 static Result<std::vector<std::string>> running_binaries(const std::string& proc) {
   std::vector<std::string> paths;
+  SeenMappings seen;
   for (const std::string& name : names_in(proc, "*")) {
     std::optional<int64_t> pid = parse_number(name);
     if (!pid) continue;
-    Result<std::vector<std::string>> mapped = mapped_binaries(static_cast<pid_t>(*pid), proc);
-    if (mapped) paths.insert(paths.end(), mapped->begin(), mapped->end());  // else: a kernel thread
+    for (std::string& path : new_mapped_binaries(static_cast<pid_t>(*pid), proc, seen))
+      paths.push_back(std::move(path));
   }
   if (paths.empty()) return Error{"no process may be looked into", 0, "run flowtap as root"};
   return each_file_once(paths);

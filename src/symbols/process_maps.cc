@@ -7,11 +7,17 @@
 
 #include "symbols/process_maps.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <charconv>
 
+#include "base/fd.h"
+#include "base/interrupt.h"
 #include "base/text.h"
 
 namespace flowtap {
@@ -61,39 +67,72 @@ static std::optional<Mapping> parse_line(std::string_view line) {
   return mapping;
 }
 
-std::vector<Mapping> parse_maps(std::string_view text) {
+namespace {
+
+// A process may have 65,530 mappings, and each may have a path of 4 KB.
+constexpr size_t kMostMappings = 1 << 16, kMostPathBytes = 4 << 20;
+
+struct MappingList {
   std::vector<Mapping> mappings;
-  while (!text.empty()) {
-    size_t end = std::min(text.find('\n'), text.size());
-    if (std::optional<Mapping> mapping = parse_line(text.substr(0, end)))
+  size_t path_bytes = 0;
+
+  bool is_full() const { return mappings.size() >= kMostMappings || path_bytes >= kMostPathBytes; }
+  // Whole lines; gives back what is left of the last one.
+  std::string_view add(std::string_view text) {
+    for (size_t end; !is_full() && (end = text.find('\n')) != text.npos;) {
+      std::optional<Mapping> mapping = parse_line(text.substr(0, end));
+      text.remove_prefix(end + 1);
+      if (!mapping) continue;
+      path_bytes += mapping->path.size();
       mappings.push_back(std::move(*mapping));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return text;
   }
-  return mappings;
+};
+
+}  // namespace
+
+std::vector<Mapping> parse_maps(std::string_view text) {
+  MappingList list;
+  std::string_view rest = list.add(text);
+  if (!rest.empty()) list.add(std::string(rest) + "\n");
+  return std::move(list.mappings);
 }
 
 std::vector<Mapping> ProcessFiles::executable_mappings() const {
-  std::optional<std::string> text = read_file(directory_ + "/maps");
-  return text ? parse_maps(*text) : std::vector<Mapping>();
+  Fd fd(::open((directory_ + "/maps").c_str(), O_RDONLY | O_CLOEXEC));
+  MappingList list;
+  std::string pending;
+  char chunk[65536];
+  ssize_t n;
+  while (fd.valid() && !list.is_full() && !is_reading_over() &&
+         (n = ::read(fd.get(), chunk, sizeof chunk)) > 0) {
+    pending.append(chunk, static_cast<size_t>(n));
+    pending.erase(0, pending.size() - list.add(pending).size());
+  }
+  return std::move(list.mappings);
 }
 
 // "4711 (name) S 1 ...": fields are counted from 1, and the name may hold anything.
-ProcessLayout parse_layout(std::string_view stat) {
-  constexpr size_t kState = 3, kCodeEnd = 27, kStackStart = 28;
+ProcessImage parse_image(std::string_view stat) {
+  constexpr size_t kState = 3, kStarted = 22, kCodeEnd = 27, kStackStart = 28;
   size_t name_end = stat.rfind(')');
   if (name_end == stat.npos) return {};
   std::string_view rest = trim(stat.substr(name_end + 1));
-  ProcessLayout layout;
+  ProcessImage image;
   for (size_t field = kState; field <= kStackStart; field++) {
     std::optional<uint64_t> value = number_of(take_word(rest), 10);
-    if (field == kCodeEnd) layout.code_end = value.value_or(0);
-    if (field == kStackStart) layout.stack_start = value.value_or(0);
+    if (field == kStarted) image.started = value.value_or(0);
+    if (field == kCodeEnd) image.layout.code_end = value.value_or(0);
+    if (field == kStackStart) image.layout.stack_start = value.value_or(0);
   }
-  return layout;
+  return image;
 }
 
-ProcessLayout ProcessFiles::layout() const {
-  return parse_layout(read_file(directory_ + "/stat").value_or(""));
+ProcessLayout parse_layout(std::string_view stat) { return parse_image(stat).layout; }
+
+ProcessImage ProcessFiles::image() const {
+  return parse_image(read_file(directory_ + "/stat").value_or(""));
 }
 
 static bool is_same_file(const std::string& a, const std::string& b) {
@@ -107,15 +146,34 @@ bool ProcessFiles::shares_our_root() const {
          is_same_file(directory_ + "/ns/mnt", proc_ + "/self/ns/mnt");
 }
 
-// The status line "NSpid: 4711 12 1" lists the id in each namespace, innermost last.
-pid_t ProcessFiles::inner_pid() const {
-  std::string text = read_file(directory_ + "/status").value_or("");
-  size_t begin = text.find("NSpid:");
-  if (begin == text.npos) return pid_;
-  std::string_view line = std::string_view(text).substr(begin, text.find('\n', begin) - begin);
-  line = trim(line);
-  std::string_view last = line.substr(line.find_last_of(" \t:") + 1);
-  return static_cast<pid_t>(number_of(last, 10).value_or(static_cast<uint64_t>(pid_)));
+// What stands behind "Name:" in a line of its own.
+static std::string_view line_of(std::string_view status, std::string_view name) {
+  size_t begin = 0;
+  if (!status.starts_with(name)) begin = status.find("\n" + std::string(name));
+  if (begin == status.npos) return {};
+  std::string_view line = status.substr(begin + (begin > 0));
+  return trim(line.substr(0, line.find('\n')).substr(name.size()));
+}
+
+// "Uid: 1000 1001 ...": the real and the effective one. "NSpid: 4711 12 1": the id in each
+// namespace, innermost last.
+ProcessStatus parse_status(std::string_view text) {
+  static constexpr std::string_view kBlanks = " \t";
+  ProcessStatus status;
+  std::string_view uids = line_of(text, "Uid:"), pids = line_of(text, "NSpid:");
+  uids.remove_prefix(std::min(uids.find_first_of(kBlanks), uids.size()));
+  uids = trim(uids);
+  if (std::optional<uint64_t> uid = number_of(uids.substr(0, uids.find_first_of(kBlanks)), 10))
+    status.uid = static_cast<uid_t>(*uid);
+  std::string_view last = pids.substr(pids.find_last_of(kBlanks) + 1);
+  status.inner_pid = static_cast<pid_t>(number_of(last, 10).value_or(0));
+  return status;
+}
+
+ProcessStatus ProcessFiles::status() const {
+  ProcessStatus status = parse_status(read_file(directory_ + "/status").value_or(""));
+  if (status.inner_pid == 0) status.inner_pid = pid_;
+  return status;
 }
 
 // The kernel keeps a link to each mapped file, by the range of its mapping.
@@ -149,6 +207,33 @@ std::string ProcessFiles::file_of(const Mapping& mapping) const {
   // A chroot in another mount namespace: no path leads there, neither from its root nor from ours.
   std::string link = link_to_mapped(mapping);
   return !exists(inside) && exists(link) ? link : inside;
+}
+
+std::vector<std::string> ProcessFiles::places_of(const Mapping& mapping) const {
+  if (mapping.is_deleted) return {};
+  return {path_from_here(mapping.path), mapping.path};
+}
+
+std::optional<FileIdentity> ProcessFiles::identity_of_mapped(const Mapping& mapping) const {
+  struct stat info;
+  if (::stat(link_to_mapped(mapping).c_str(), &info) == 0) return identity_of(info);
+  for (const std::string& place : places_of(mapping))
+    if (::stat(place.c_str(), &info) == 0 && info.st_ino == mapping.inode) return identity_of(info);
+  return std::nullopt;
+}
+
+Result<ForeignFile> ProcessFiles::open_mapped(const Mapping& mapping,
+                                              const std::optional<FileIdentity>& known) const {
+  auto is_right = [&](const Result<ForeignFile>& file) {
+    if (!file) return false;
+    if (known) return identity_of(file->info()).is_same_content(*known);
+    return file->info().st_ino == mapping.inode;
+  };
+  Result<ForeignFile> file = ForeignFile::open(link_to_mapped(mapping));
+  if (file && (!known || is_right(file))) return file;
+  for (const std::string& place : places_of(mapping))
+    if (file = ForeignFile::open(place); is_right(file)) return file;
+  return Error{"'" + mapping.path + "' is not the file that was mapped", ENOENT};
 }
 
 }  // namespace flowtap

@@ -2,6 +2,7 @@
 
 #include "symbols/process_maps.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -60,21 +61,27 @@ TEST(ProcessFiles, sees_this_process) {
   EXPECT_TRUE(ProcessFiles(0).executable_mappings().empty());
 }
 
-TEST(ProcessFiles, the_inner_pid_is_the_last_one) {
+TEST(ProcessFiles, its_status_has_the_inner_pid_and_the_effective_user) {
   TestDirectory directory;
   const std::string& proc = directory.path();
   struct {
     const char* status;
-    pid_t expected;
+    pid_t pid;
+    std::optional<uid_t> uid;
   } const cases[] = {
-      {"Name:\tx\nNSpid:\t4711\t12\t1\nNSpgid:\t9\n", 1},
-      {"NSpid:\t4711\n", 4711},
-      {"NSpid:\n", 4711},
-      {"Name:\tx\n", 4711},
+      {"Name:\tx\nNSpid:\t4711\t12\t1\nNSpgid:\t9\n", 1, {}},
+      {"NSpid:\t4711\n", 4711, {}},
+      {"NSpid:\n", 4711, {}},
+      {"Name:\tUid: 7 7\nUid:\t1000\t1001\t1002\t1003\nNSpid:\t4711\t5", 5, 1001},
+      {"Name:\tx\nUid:\t1000\n", 4711, {}},
+      {"Name:\tx\n", 4711, {}},
+      {"", 4711, {}},
   };
   for (const auto& c : cases) {
     directory.write("4711/status", c.status);
-    EXPECT_EQ(ProcessFiles(4711, proc).inner_pid(), c.expected) << c.status;
+    ProcessStatus status = ProcessFiles(4711, proc).status();
+    EXPECT_EQ(status.inner_pid, c.pid) << c.status;
+    EXPECT_EQ(status.uid, c.uid) << c.status;
   }
   EXPECT_EQ(ProcessFiles(4711, proc).path_from_here("/a/b"), proc + "/4711/root/a/b");
 }
@@ -102,11 +109,54 @@ TEST(ProcessFiles, knows_where_to_open_a_mapped_file) {
   EXPECT_EQ(files.file_of({.inode = 1, .path = "/x"}), directory.path() + "/4711/root/x");
 }
 
+TEST(ProcessFiles, opens_what_is_mapped_and_nothing_that_took_its_name) {
+  TestDirectory directory;
+  std::string inside = directory.write("4711/root/program", "one");
+  ProcessFiles files(4711, directory.path());
+  auto content_of = [&](const Mapping& mapping, const std::optional<FileIdentity>& known) {
+    Result<ForeignFile> file = files.open_mapped(mapping, known);
+    if (!file) return std::string("-");
+    std::vector<char> bytes = *file->read_all(100);
+    return std::string(bytes.begin(), bytes.end());
+  };
+  struct stat info {};
+  ASSERT_EQ(::stat(inside.c_str(), &info), 0);
+  Mapping mapping{.begin = 0x1000, .end = 0x2000, .inode = info.st_ino, .path = "/program"};
+  std::optional<FileIdentity> known = files.identity_of_mapped(mapping);
+  EXPECT_EQ(known, identity_of(info));
+  EXPECT_EQ(content_of(mapping, known), "one");
+  EXPECT_EQ(content_of(mapping, std::nullopt), "one");
+  // Of the same inode and name, but not what was seen before.
+  directory.write("4711/root/program", "other");
+  EXPECT_EQ(content_of(mapping, known), "-");
+  // Another file of the name.
+  mapping.inode++;
+  EXPECT_FALSE(files.identity_of_mapped(mapping));
+  EXPECT_EQ(content_of(mapping, std::nullopt), "-");
+  // The kernel's link leads to what is mapped, whatever the name means by now.
+  directory.write("4711/map_files/1000-2000", "linked");
+  EXPECT_EQ(content_of(mapping, std::nullopt), "linked");
+  EXPECT_EQ(content_of(mapping, files.identity_of_mapped(mapping)), "linked");
+  EXPECT_EQ(content_of(mapping, known), "-");
+}
+
+TEST(ProcessMaps, a_list_is_not_longer_than_that_of_any_honest_process) {
+  std::string text;
+  for (int i = 0; i < 70'000; i++) text += fmt::format("{:x}-{:x} r-xp 0 00:00 0 \n", i, i + 1);
+  EXPECT_EQ(parse_maps(text).size(), 65536u);
+  std::string path(4000, 'x');
+  text.clear();
+  for (int i = 0; i < 2'000; i++)
+    text += fmt::format("{:x}-{:x} r-xp 0 08:01 7 /{}\n", i, i + 1, path);
+  EXPECT_LT(parse_maps(text).size(), 1100u);
+}
+
 TEST(ProcessMaps, layout_of_a_process) {
   std::string numbers;
   for (int field = 4; field <= 52; field++) numbers += " " + std::to_string(field);
   EXPECT_EQ(parse_layout("12 (a b) S" + numbers), (ProcessLayout{28, 27}));
   EXPECT_EQ(parse_layout("12 (x) R 1 2) R" + numbers), (ProcessLayout{28, 27}));
+  EXPECT_EQ(parse_image("12 (x) R 1 2) R" + numbers), (ProcessImage{22, {28, 27}}));
   EXPECT_EQ(parse_layout("12 (a b) S 4 5"), ProcessLayout());
   EXPECT_EQ(parse_layout(""), ProcessLayout());
   ProcessLayout own = ProcessFiles(::getpid()).layout();

@@ -11,6 +11,7 @@
 #include <limits>
 #include <tuple>
 
+#include "base/interrupt.h"
 #include "base/text.h"
 
 namespace flowtap {
@@ -25,6 +26,8 @@ struct Candidate {
 };
 
 }  // namespace
+
+static constexpr size_t kMostPerfMapLines = 1'000'000, kLinesBetweenLooks = 4096;
 
 static uint32_t size_of(uint64_t size) {
   return static_cast<uint32_t>(std::min<uint64_t>(size, std::numeric_limits<uint32_t>::max()));
@@ -55,17 +58,18 @@ static void keep_best(std::vector<Candidate>& candidates) {
   candidates.erase(std::unique(candidates.begin(), candidates.end(), same), candidates.end());
 }
 
-SymbolTable SymbolTable::from_elf(const ElfFile& file) {
+SymbolTable SymbolTable::from_elf(const ElfFile& file, Status* status) {
   std::vector<Candidate> candidates;
   std::string names;
   // A file that breaks off in the middle still gives the names before.
-  (void)file.visit_all_symbols([&](const ElfSymbol& symbol) {
+  Status visited = file.visit_all_symbols([&](const ElfSymbol& symbol) {
     if (symbol.kind != SymbolKind::Function) return;
     candidates.push_back({.address = symbol.address,
                           .size = size_of(symbol.size),
                           .name = add_name(names, symbol.name),
                           .rank = rank_of(symbol)});
   });
+  if (status) *status = visited;
   keep_best(candidates);
   SymbolTable table;
   table.entries_.reserve(candidates.size());
@@ -87,23 +91,28 @@ static std::optional<uint64_t> take_hex(std::string_view& line) {
   return value;
 }
 
-SymbolTable SymbolTable::from_perf_map(std::string_view text) {
+Result<SymbolTable> SymbolTable::from_perf_map(std::string_view text) {
   SymbolTable table;
   std::vector<Candidate> candidates;
-  while (!text.empty()) {
+  for (size_t line_number = 0; !text.empty(); line_number++) {
+    if (line_number >= kMostPerfMapLines)
+      return Error{"it has more than " + std::to_string(kMostPerfMapLines) + " lines"};
+    if (line_number % kLinesBetweenLooks == 0 && is_reading_over())
+      return Error{"a signal ended reading"};
     size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     std::optional<uint64_t> address = take_hex(line);
     std::optional<uint64_t> size = address ? take_hex(line) : std::nullopt;
     std::string_view name = trim(line);
-    if (!size || name.empty()) continue;
+    if (!size || name.empty() || name.size() > kLongestElfName) continue;
     uint32_t lines_left = static_cast<uint32_t>(text.size());  // so that later ones rank first
     candidates.push_back({*address, size_of(*size), add_name(table.names_, name), lines_left});
   }
   keep_best(candidates);
   table.entries_.reserve(candidates.size());
   for (const Candidate& c : candidates) table.entries_.push_back({c.address, c.size, c.name});
+  table.names_.shrink_to_fit();
   return table;
 }
 

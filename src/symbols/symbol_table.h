@@ -19,13 +19,16 @@ struct FoundSymbol {
 
 class SymbolTable {
  public:
-  // Functions of a file, by the addresses in the file; each address under its best name.
-  static SymbolTable from_elf(const ElfFile& file);
-  // A perf map, by addresses in the process: lines of "BEGIN SIZE NAME", numbers in hex.
-  static SymbolTable from_perf_map(std::string_view text);
+  // Functions of a file, by the addresses in the file; each address under its best name. `status`
+  // says which are left out.
+  static SymbolTable from_elf(const ElfFile& file, Status* status = nullptr);
+  // A perf map, by addresses in the process: lines of "BEGIN SIZE NAME", numbers in hex. An error
+  // when it is too long: later lines replace earlier ones, so that a part of it is of no use.
+  static Result<SymbolTable> from_perf_map(std::string_view text);
 
   std::optional<FoundSymbol> find(uint64_t address) const;
   size_t size() const { return entries_.size(); }
+  size_t bytes() const { return entries_.capacity() * sizeof(Entry) + names_.capacity(); }
 
  private:
   struct Entry {

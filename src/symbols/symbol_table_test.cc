@@ -14,7 +14,7 @@ std::string show(std::optional<FoundSymbol> found) {
 }
 
 TEST(SymbolTable, finds_the_function_around_an_address) {
-  SymbolTable table = SymbolTable::from_perf_map(
+  SymbolTable table = *SymbolTable::from_perf_map(
       "3000 100 outer\n"
       "3010 10 inner\n"
       "1000 20 old name\n"

@@ -22,6 +22,7 @@
 #include <optional>
 #include <string>
 
+#include "base/interrupt.h"
 #include "symbols/cfa_program.h"
 
 namespace flowtap {
@@ -35,9 +36,12 @@ class SectionReader {
  public:
   SectionReader(Bytes section, uint64_t address) : section_(section), address_(address) {}
 
-  std::vector<UnwindRow> run() {
+  Result<std::vector<UnwindRow>> run() {
     ByteReader in{section_};
-    while (!in.is_at_end()) {
+    for (size_t entries = 0; !in.is_at_end(); entries++) {
+      if (is_long()) break;
+      if (entries % kEntriesBetweenLooks == 0 && is_reading_over())
+        return Error{"a signal ended reading"};
       uint64_t length = in.fixed(4);
       if (length == UINT32_MAX) length = in.fixed(8);
       if (length == 0) break;
@@ -46,10 +50,15 @@ class SectionReader {
       if (in.failed) break;
       take_entry(entry, begin);
     }
+    if (is_long()) return Error{"its unwind information is too long"};
     return sorted();
   }
 
  private:
+  bool is_long() const {
+    return rows_.size() > kMostRows || frames_.size() > kMostFrames || executed_ > kMostExecuted;
+  }
+
   // `begin` is where the entry's bytes begin in the section, with the id.
   void take_entry(Bytes entry, size_t begin) {
     ByteReader in{entry};
@@ -66,6 +75,7 @@ class SectionReader {
     // Rows have room for 32 bits of an address, which is enough for all files but odd ones.
     if (*first > UINT32_MAX || *size == 0 || *size > UINT32_MAX - *first) return;
     CfaRange range{*first, *first + *size};
+    executed_ += frame->initial.size() + (entry.size() - in.at);
     run_cfa_program(*frame, range, in.block(entry.size() - in.at),
                     [&](uint64_t address, uint32_t rule) { add(address, rule, true); });
     add(range.end, static_cast<uint32_t>(UnwindKind::None), false);
@@ -88,7 +98,10 @@ class SectionReader {
     uint64_t version = in.fixed(1);
     if (version != 1 && version != 3) return std::nullopt;
     std::string letters;
-    while (char c = static_cast<char>(in.fixed(1))) letters += c;
+    while (char c = static_cast<char>(in.fixed(1))) {
+      if (letters.size() >= kMostLetters) return std::nullopt;
+      letters += c;
+    }
     CfaFrame frame;
     frame.code_step = in.uleb();
     frame.data_step = in.sleb();
@@ -153,7 +166,7 @@ class SectionReader {
   }
 
   void add(uint64_t address, uint32_t rule, bool is_code) {
-    rows_.push_back({{static_cast<uint32_t>(address), rule}, is_code});
+    if (!is_long()) rows_.push_back({{static_cast<uint32_t>(address), rule}, is_code});
   }
 
   // Where a function ends another may begin, whose row counts.
@@ -175,22 +188,33 @@ class SectionReader {
     bool is_code;
   };
 
+  // Several times what the largest browsers have. Every function may name another description that
+  // it shares, so that work is to be limited for each of them, too.
+  static constexpr size_t kMostRows = 8'000'000, kMostExecuted = 512 << 20, kMostLetters = 8;
+  static constexpr size_t kMostFrames = 10'000;
+  static constexpr size_t kEntriesBetweenLooks = 4096;
+
   Bytes section_;
   uint64_t address_;
+  size_t executed_ = 0;  // bytes of instructions
   std::vector<Added> rows_;
   std::map<size_t, std::optional<CfaFrame>> frames_;  // by where they begin
 };
 
 }  // namespace
 
-std::vector<UnwindRow> parse_eh_frame(Bytes section, uint64_t address) {
+Result<std::vector<UnwindRow>> parse_eh_frame(Bytes section, uint64_t address) {
   return SectionReader(section, address).run();
 }
 
-std::vector<UnwindRow> read_unwind_table(const ElfFile& file) {
+Result<std::vector<UnwindRow>> read_unwind_table(const ElfFile& file) {
   std::optional<ElfSection> section = file.section(".eh_frame");
-  if (!section || !file.is_64_bit() || file.machine() != EM_X86_64) return {};
-  return parse_eh_frame(file.section_bytes(".eh_frame"), section->address);
+  if (!section || !file.is_64_bit() || file.machine() != EM_X86_64) return std::vector<UnwindRow>();
+  constexpr uint64_t kMostBytes = 64 << 20;
+  if (section->size > kMostBytes) return Error{"its unwind information is too long"};
+  Result<std::vector<char>> bytes = file.section_bytes(".eh_frame");
+  if (!bytes) return bytes.error();
+  return parse_eh_frame(std::as_bytes(std::span(*bytes)), section->address);
 }
 
 }  // namespace flowtap

@@ -12,9 +12,9 @@ namespace flowtap {
 // Sorted by address, each address once, neighbours of different rules. What lies between two
 // functions, and behind the last, has the rule None. Empty when there is no .eh_frame, or none
 // that is for x86_64.
-std::vector<UnwindRow> read_unwind_table(const ElfFile& file);
+Result<std::vector<UnwindRow>> read_unwind_table(const ElfFile& file);
 
 // The same of the bytes of an .eh_frame section that is mapped at `address`.
-std::vector<UnwindRow> parse_eh_frame(Bytes section, uint64_t address);
+Result<std::vector<UnwindRow>> parse_eh_frame(Bytes section, uint64_t address);
 
 }  // namespace flowtap

@@ -73,7 +73,7 @@ class Section {
 
   const std::string& bytes() const { return bytes_; }
   std::string rows() const {
-    return text_of(parse_eh_frame(std::as_bytes(std::span(bytes_)), kAddress));
+    return text_of(*parse_eh_frame(std::as_bytes(std::span(bytes_)), kAddress));
   }
 
   static constexpr uint32_t kAddress = 0x2000;
@@ -143,12 +143,40 @@ TEST(UnwindTable, broken_sections_do_not_crash) {
   std::string good =
       Section().function(0x1000, 64, "\x41\x0e\x10\x86\x02\x43\x0d\x06\x4a\x0c\x07\x08").bytes();
   for (size_t length = 0; length < good.size(); length++)
-    parse_eh_frame(std::as_bytes(std::span(good).first(length)), 0);
+    (void)parse_eh_frame(std::as_bytes(std::span(good).first(length)), 0);
   std::mt19937 random(1);
   for (int i = 0; i < 20000; i++) {
     std::string bad = good;
     for (int k = 0; k < 3; k++) bad[random() % bad.size()] = static_cast<char>(random());
-    parse_eh_frame(std::as_bytes(std::span(bad)), 0x2000);
+    (void)parse_eh_frame(std::as_bytes(std::span(bad)), 0x2000);
+  }
+}
+
+std::string problem_of(const std::string& section) {
+  Result<std::vector<UnwindRow>> rows = parse_eh_frame(std::as_bytes(std::span(section)), 0x2000);
+  return rows ? std::to_string(rows->size()) + " rows" : rows.error().message();
+}
+
+TEST(UnwindTable, what_would_take_all_memory_or_time_is_refused) {
+  const std::string kTooLong = "its unwind information is too long";
+  EXPECT_EQ(
+      problem_of(Section().function(0x1000, 9'000'000, std::string(8'500'000, '\x41')).bytes()),
+      kTooLong);
+  // Every function names another description, each of which is as long as the section.
+  std::string many;
+  for (uint32_t i = 0; i < 20'000; i++) {
+    append(many, 8, 4);
+    append(many, many.size() - i, 4);
+    append(many, 0, 4);
+  }
+  EXPECT_EQ(problem_of(many), kTooLong);
+  // Descriptions whose texts and numbers do not end.
+  for (char endless : {'x', '\x80'}) {
+    std::string section;
+    append(section, 0x1000000, 4);
+    append(section, 0, 4);
+    section += "\1zR\0"s + std::string(0x1000000, endless);
+    EXPECT_EQ(problem_of(section), "0 rows");
   }
 }
 
@@ -193,7 +221,7 @@ std::map<uint64_t, std::string> rows_of_readelf(const std::string& path) {
 void compare_with_readelf(const std::string& path, size_t least) {
   Result<ElfFile> file = ElfFile::open(path);
   ASSERT_TRUE(file.ok());
-  std::vector<UnwindRow> rows = read_unwind_table(*file);
+  std::vector<UnwindRow> rows = *read_unwind_table(*file);
   std::map<uint64_t, std::string> expected = rows_of_readelf(path);
   EXPECT_GE(expected.size(), least);
   size_t wrong = 0;

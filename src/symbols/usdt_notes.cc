@@ -11,9 +11,13 @@
 
 #include "symbols/usdt_notes.h"
 
+#include <string>
+#include <unordered_map>
+
 namespace flowtap {
 
 static constexpr uint32_t kUsdtNoteType = 3;
+static constexpr size_t kMostProbes = 100'000;  // a note takes 32 bytes or more, a probe hundreds
 
 struct UsdtNote {
   uint64_t address = 0, base = 0, semaphore = 0;
@@ -44,16 +48,38 @@ static std::optional<UsdtNote> read_note(Bytes content, bool is_64_bit) {
   return note;
 }
 
-static std::optional<uint64_t> find_symbol(const ElfFile& file, std::string_view name) {
-  std::optional<uint64_t> address;
-  (void)file.visit_all_symbols([&](const ElfSymbol& symbol) {
-    if (!address && symbol.name == name) address = symbol.address;
-  });
-  return address;
-}
+namespace {
+
+// Addresses of symbols. All are read when the first is asked for: there may be many probes.
+class SymbolAddresses {
+ public:
+  explicit SymbolAddresses(const ElfFile& file) : file_(file) {}
+
+  std::optional<uint64_t> find(std::string_view name) {
+    if (!is_read_) read();
+    auto found = addresses_.find(std::string(name));
+    if (found == addresses_.end()) return std::nullopt;
+    return found->second;
+  }
+
+ private:
+  void read() {
+    is_read_ = true;
+    (void)file_.visit_all_symbols([&](const ElfSymbol& symbol) {
+      addresses_.emplace(symbol.name, symbol.address);  // the first of a name
+    });
+  }
+
+  const ElfFile& file_;
+  bool is_read_ = false;
+  std::unordered_map<std::string, uint64_t> addresses_;
+};
+
+}  // namespace
 
 static std::optional<UsdtProbe> probe_of(const ElfFile& file, const UsdtNote& note,
-                                         const std::optional<ElfSection>& base) {
+                                         const std::optional<ElfSection>& base,
+                                         SymbolAddresses& symbols) {
   UsdtProbe probe{.provider = std::string(note.provider), .name = std::string(note.name)};
   uint64_t moved = base && note.base ? base->address - note.base : 0;
   probe.address = note.address + moved;
@@ -67,7 +93,7 @@ static std::optional<UsdtProbe> probe_of(const ElfFile& file, const UsdtNote& no
     probe.semaphore_offset = *semaphore;
   }
   UsdtOperandContext context{probe.address,
-                             [&](std::string_view name) { return find_symbol(file, name); }};
+                             [&](std::string_view name) { return symbols.find(name); }};
   probe.args = parse_usdt_arguments(note.arguments, context);
   return probe;
 }
@@ -75,13 +101,17 @@ static std::optional<UsdtProbe> probe_of(const ElfFile& file, const UsdtNote& no
 Result<std::vector<UsdtProbe>> read_usdt_probes(const ElfFile& file) {
   std::vector<UsdtProbe> probes;
   std::optional<ElfSection> base = file.section(".stapsdt.base");
+  SymbolAddresses symbols(file);
   Status status = file.visit_notes(".note.stapsdt", [&](const ElfNote& elf_note) {
     if (elf_note.owner != "stapsdt" || elf_note.type != kUsdtNoteType) return;
     std::optional<UsdtNote> note = read_note(elf_note.content, file.is_64_bit());
-    if (!note) return;
-    if (std::optional<UsdtProbe> probe = probe_of(file, *note, base)) probes.push_back(*probe);
+    if (!note || probes.size() >= kMostProbes) return;
+    if (std::optional<UsdtProbe> probe = probe_of(file, *note, base, symbols))
+      probes.push_back(*probe);
   });
   if (!status) return status.error();
+  if (probes.size() >= kMostProbes)
+    return Error{"'" + file.path() + "' has more than " + std::to_string(kMostProbes) + " probes"};
   return probes;
 }
 

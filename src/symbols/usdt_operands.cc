@@ -17,6 +17,8 @@
 
 namespace flowtap {
 
+static constexpr size_t kMostArguments = 64;  // compilers allow 12
+
 struct Register {
   std::string name;  // of all its 64 bits
   uint32_t bytes = 8;
@@ -180,7 +182,7 @@ static std::string_view take_operand(std::string_view& text) {
 std::vector<UsdtArgument> parse_usdt_arguments(std::string_view text,
                                                const UsdtOperandContext& context) {
   std::vector<UsdtArgument> arguments;
-  for (text = trim(text); !text.empty(); text = trim(text)) {
+  for (text = trim(text); !text.empty() && arguments.size() < kMostArguments; text = trim(text)) {
     std::string_view operand = take_operand(text);
     UsdtArgument argument;
     if (!parse_operand(operand, context, argument)) argument = unreadable(operand);

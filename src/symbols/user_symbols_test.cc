@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "base/test_directory.h"
+#include "symbols/elf_for_test.h"
 
 extern "C" {
 __attribute__((noinline)) long user_symbols_test_function(long n) { return n * 3 + 1; }
@@ -35,7 +36,27 @@ class MadeUpProcess {
  public:
   MadeUpProcess() {
     fs::create_directories(root());
-    write("status", "NSpid:\t4711\t5\n");
+    is_of_user(::geteuid());
+  }
+  void is_of_user(uid_t uid) {
+    std::string id = std::to_string(uid);
+    write("status", "Uid:\t7\t" + id + "\t7\t7\nNSpid:\t4711\t5\n");
+  }
+  // A line of its maps, for a file in its root.
+  std::string mapped(uint64_t begin, uint64_t offset, const std::string& path) const {
+    struct stat info {};
+    ::stat((root() + path).c_str(), &info);
+    char line[200];
+    std::snprintf(line, sizeof line, "%lx-%lx r-xp %lx 08:01 %lu %s\n", begin, begin + 0x10000000,
+                  offset, info.st_ino, path.c_str());
+    return line;
+  }
+  // When it was started, and where its stack is since its last exec.
+  void is_image(int started, int stack) {
+    std::string stat = "4711 (x) S";
+    for (int field = 4; field <= 30; field++)
+      stat += " " + std::to_string(field == 22 ? started : field == 28 ? stack : 1);
+    write("stat", stat);
   }
   void write(const std::string& name, const std::string& text) {
     directory_.write("4711/" + name, text);
@@ -107,10 +128,8 @@ TEST(UserSymbols, files_are_found_in_the_root_of_the_process) {
   MadeUpProcess process;
   fs::create_symlink(own_path(), process.root() + "/program");
   process.write("root/text", "not an ELF file, though it is mapped");
-  char line[200];
-  std::snprintf(line, sizeof line, "10000000-20000000 r-xp %lx 08:01 77 /program\n",
-                code->file_offset);
-  process.write("maps", line + std::string("20000000-20001000 r-xp 2000 08:01 78 /text\n"));
+  process.write("maps", process.mapped(0x10000000, code->file_offset, "/program") +
+                            process.mapped(0x20000000, 0x2000, "/text"));
   UserSymbols symbols(process.proc());
   uint64_t mapped = 0x10000000 + (address - code->address);
   EXPECT_EQ(show(symbols.resolve(4711, mapped + 2)), "user_symbols_test_function+2 /program");
@@ -122,7 +141,7 @@ TEST(UserSymbols, tables_that_were_read_outlive_their_files) {
   for (bool is_read : {true, false}) {
     MadeUpProcess process;
     fs::create_symlink(own_path(), process.root() + "/program");
-    process.write("maps", "10000000-20000000 r-xp 0 08:01 77 /program\n");
+    process.write("maps", process.mapped(0x10000000, 0, "/program"));
     UserSymbols symbols(process.proc());
     symbols.remember(4711);
     EXPECT_EQ(symbols.tables(), 0u);
@@ -154,6 +173,91 @@ TEST(UserSymbols, just_in_time_code_is_named_by_the_perf_map) {
   EXPECT_EQ(show(symbols.resolve(4711, 0x3000)), "later+0 [jit]");
   process.end();
   EXPECT_EQ(show(symbols.resolve(4711, 0x3001)), "later+1 [jit]");
+}
+
+std::string program(const std::string& function, const std::string& build_id = "") {
+  ElfForTest elf{.build_id = build_id};
+  elf.add(function, ElfForTest::kCode);
+  return elf.image();
+}
+
+TEST(UserSymbols, a_program_that_is_built_again_in_the_same_inode_has_its_new_names) {
+  MadeUpProcess process;
+  process.write("root/program", program("old"));
+  process.write("maps", process.mapped(0x1000, ElfForTest::kCode, "/program"));
+  UserSymbols symbols(process.proc(), std::chrono::seconds(0));
+  EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "old+1 /program");
+  process.write("root/program", program("function_of_another_length"));
+  EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "function_of_another_length+1 /program");
+}
+
+TEST(UserSymbols, a_build_id_that_was_copied_names_nothing_else) {
+  MadeUpProcess process;
+  process.write("root/honest", program("honest", "12345678"));
+  process.write("root/impostor", program("impostor", "12345678"));
+  for (bool is_impostor_first : {true, false}) {
+    UserSymbols symbols(process.proc(), std::chrono::seconds(0));
+    process.write("maps", process.mapped(0x1000, ElfForTest::kCode, "/honest") +
+                              process.mapped(0x20000000, ElfForTest::kCode, "/impostor"));
+    if (is_impostor_first) (void)symbols.resolve(4711, 0x20000001);
+    EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "honest+1 /honest");
+    EXPECT_EQ(show(symbols.resolve(4711, 0x20000001)), "impostor+1 /impostor");
+  }
+}
+
+TEST(UserSymbols, an_address_of_two_programs_of_one_pid_has_no_name) {
+  MadeUpProcess process;
+  process.write("root/one", program("one"));
+  process.write("root/two", program("two"));
+  struct {
+    int started, stack;
+  } const laters[] = {{100, 8}, {200, 7}};  // exec, and another process
+  for (const auto& later : laters) {
+    process.is_image(100, 7);
+    process.write("maps", process.mapped(0x1000, ElfForTest::kCode, "/one") +
+                              process.mapped(0x20000000, ElfForTest::kCode, "/one"));
+    UserSymbols symbols(process.proc(), std::chrono::seconds(0));
+    symbols.remember(4711);
+    EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "one+1 /one");
+    process.is_image(later.started, later.stack);
+    process.write("maps", process.mapped(0x1000, ElfForTest::kCode, "/two") +
+                              process.mapped(0x40000000, ElfForTest::kCode, "/two"));
+    EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "-");
+    EXPECT_EQ(show(symbols.resolve(4711, 0x20000001)), "one+1 /one");
+    EXPECT_EQ(show(symbols.resolve(4711, 0x40000001)), "two+1 /two");
+  }
+}
+
+TEST(UserSymbols, a_perf_map_is_not_of_the_next_process_of_the_number) {
+  MadeUpProcess process;
+  process.is_image(100, 7);
+  process.write("maps", "1000-9000 rwxp 0 00:00 0 \n");
+  process.write("root/tmp/perf-5.map", "2000 100 compiled\n");
+  UserSymbols symbols(process.proc(), std::chrono::seconds(0));
+  EXPECT_EQ(show(symbols.resolve(4711, 0x2010)), "compiled+16 [jit]");
+  fs::remove(process.root() + "/tmp/perf-5.map");
+  process.is_image(200, 8);
+  process.write("maps", "1000-a000 rwxp 0 00:00 0 \n");
+  EXPECT_EQ(show(symbols.resolve(4711, 0x2010)), "-");
+  process.write("root/tmp/perf-5.map", "9000 100 later\n");
+  EXPECT_EQ(show(symbols.resolve(4711, 0x9010)), "later+16 [jit]");
+}
+
+TEST(UserSymbols, what_is_left_out_of_a_file_is_reported_once) {
+  MadeUpProcess process;
+  ElfForTest elf;
+  elf.add("short", ElfForTest::kCode);
+  elf.add(std::string(100'000, 'x'), ElfForTest::kCode + 0x1000);
+  process.write("root/program", elf.image());
+  process.write("maps", process.mapped(0x1000, ElfForTest::kCode, "/program"));
+  UserSymbols symbols(process.proc(), std::chrono::seconds(0));
+  EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "short+1 /program");
+  EXPECT_EQ(show(symbols.resolve(4711, 0x2001)), "+8193 /program");
+  std::vector<std::string> expected = {"symbols of '" + process.root() +
+                                       "/program' are left out: 1 names are longer than 64 KB"};
+  EXPECT_EQ(symbols.take_warnings(), expected);
+  EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "short+1 /program");
+  EXPECT_TRUE(symbols.take_warnings().empty());
 }
 
 TEST(UserSymbols, a_list_of_mappings_is_read_again_only_when_old) {

@@ -21,8 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   size_t length = 0;  // names are read, not only passed on
   Status symbols =
       file->visit_symbols([&](const ElfSymbol& s) { length += std::string(s.name).size(); });
-  Result<std::vector<UserFunction>> functions = file->functions();
-  if (functions) length += functions->size();
+  length += file->functions().found.size();
   file->find_object("environ");
   SymbolTable table = SymbolTable::from_elf(*file);
   table.find(0x1000);

@@ -18,8 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 1: demangle("_R" + text); break;
     case 2: demangle("_ZN" + text + "17h0123456789abcdefE"); break;
     case 3: {
-      SymbolTable table = SymbolTable::from_perf_map(text);
-      table.find(0x1000);
+      Result<SymbolTable> table = SymbolTable::from_perf_map(text);
+      if (table) table->find(0x1000);
       break;
     }
     case 4:
