@@ -17,14 +17,19 @@
 namespace flowtap {
 
 bool FileIdentity::is_same_content(const FileIdentity& other) const {
-  return inode == other.inode && size == other.size && changed_ns == other.changed_ns;
+  return inode == other.inode && size == other.size && written_ns == other.written_ns;
+}
+
+static int64_t in_ns(const timespec& time) {
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
 FileIdentity identity_of(const struct stat& info) {
   return {.device = info.st_dev,
           .inode = info.st_ino,
           .size = static_cast<uint64_t>(info.st_size),
-          .changed_ns = int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec};
+          .changed_ns = in_ns(info.st_ctim),
+          .written_ns = in_ns(info.st_mtim)};
 }
 
 Result<ForeignFile> ForeignFile::open(const std::string& path, Links links) {

@@ -19,10 +19,11 @@ namespace flowtap {
 // numbers are used again, but nobody can choose the time of the last change (ctime).
 struct FileIdentity {
   uint64_t device = 0, inode = 0, size = 0;
-  int64_t changed_ns = 0;
+  int64_t changed_ns = 0, written_ns = 0;
 
   auto operator<=>(const FileIdentity&) const = default;
-  // The same seen through an overlay file system, which has a device number of its own.
+  // The same as far as it was not written to: a new name, a link or other rights change ctime, and
+  // an overlay file system has a device number of its own.
   bool is_same_content(const FileIdentity& other) const;
 };
 
