@@ -354,6 +354,60 @@ def full_map_is_reported(flowtap):
     return "" if done.stdout.count("@a[") == 10 and "15" in done.stderr and "full" in done.stderr else done.stderr
 
 
+def json_without_equal_keys(line):
+    def checked(pairs):
+        names = [name for name, _ in pairs]
+        if len(set(names)) < len(names):
+            raise ValueError(f"equal keys: {names}")
+        return dict(pairs)
+    return json.loads(line, object_pairs_hook=checked)
+
+
+def equal_stacks_of_several_processes_are_one_key(flowtap):
+    """Five processes of one program, loaded at five places, call the same function from the same place."""
+    script = 'tracepoint:syscalls:sys_enter_getcwd /comm == "says"/ { @n[ustack(2)] = count(); @h[ustack(2)] = hist(7); @p[pid, ustack(2)] = sum(2); }'
+    says = ["/usr/bin/python3", "-c", "import os, sys; open('/proc/self/comm', 'w').write('says'); os.getcwd(); print(flush=True); sys.stdin.read()"]
+    for options in ([], ["-f", "json"]):
+        tracing = Running(flowtap, *options, "-e", script)
+        processes = [subprocess.Popen(says, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(5)]
+        for process in processes:
+            process.stdout.readline()
+        out, err = tracing.stop()
+        for process in processes:
+            process.communicate()
+        if err:
+            return f"  {err}"
+        if not options:
+            if (out.count("@n["), out.count("@h["), out.count("@p[")) != (1, 1, 5) or "]: 5\n" not in out:
+                return f"  not one key of 5, one histogram and five processes:\n{out}"
+            continue
+        maps = dict(pair for line in out.splitlines() for pair in json_without_equal_keys(line)["data"].items())
+        if list(maps["@n"].values()) != [5] or len(maps["@p"]) != 5 or [b["count"] for h in maps["@h"].values() for b in h] != [5]:
+            return f"  {maps}"
+    return ""
+
+
+def json_objects_have_no_equal_keys(flowtap):
+    """Pairs of different keys, some of which have the same text. Only sums of keys that stand for names are added up."""
+    named = [('strftime("same", 1)', 'strftime("same", 2)'), ('(strftime("same", 1), 7)', '(strftime("same", 2), 7)')]
+    others = [("1", "2"), ("true", "false"), ('"a"', '"a "'), ('("a,b", "c")', '("a", "b,c")'), ("(int8*)1", "(int8*)2"),
+              ("ntop(0x0100007f)", "ntop(0x0200007f)"), ("ksym(0)", "ksym(1)"), ("usym(1)", "usym(2)"),
+              ("strerror(1)", "strerror(2)"), ('buf("ab", 1)', 'buf("ab", 2)'), ("(kstack(2), 1)", "(kstack(2), 2)"), ("(ustack, 1)", "(ustack, 2)")]
+    problem = ""
+    for first, second in [*named, *others]:
+        for value in ("count()", "hist(1)", "stats(1)", "1"):
+            script = f"begin {{ @[{first}] = {value}; @[{second}] = {value}; exit(); }}"
+            done = subprocess.run([flowtap, "-q", "-f", "json", "-e", script], capture_output=True, text=True)
+            expected = 1 if (first, second) in named and value != "1" else 2
+            try:
+                keys = [key for line in done.stdout.splitlines() for entries in json_without_equal_keys(line)["data"].values() for key in entries]
+            except ValueError as error:
+                keys = [str(error)]
+            if done.returncode != 0 or len(keys) != expected:
+                problem += f"  {script}\n  {keys}\n{done.stderr}"
+    return problem
+
+
 def options_of_flowtap_go_before_and_after_a_tool(flowtap):
     problem = ""
     for words in (["-q", "tcplife", "--port", "443"], ["--quiet", "tcplife", "--port", "443"], ["tcplife", "--port=443", "-q"], ["-qf", "json", "tcplife"]):

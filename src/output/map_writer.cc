@@ -5,6 +5,11 @@
 
 #include "output/map_writer.h"
 
+#include <fmt/format.h>
+
+#include <string>
+#include <unordered_map>
+
 #include "output/escape.h"
 #include "output/histogram.h"
 #include "output/json.h"
@@ -87,12 +92,29 @@ static const char* record_type_name(const Type& value) {
   }
 }
 
+// JSON readers keep only one of two equal keys. Different keys can have the same text, for example
+// ("a,b", "c") and ("a", "b,c"): the second becomes "a,b,c #2". `uses` counts each text.
+static void number_equal_key(std::string& out, size_t start,
+                             std::unordered_map<std::string, size_t>& uses) {
+  std::string key = out.substr(start);
+  size_t& n = uses[key];  // references into the table stay valid when it grows
+  n++;
+  while (n > 1) {
+    out.replace(start, out.npos, fmt::format("{} #{}\"", key.substr(0, key.size() - 1), n));
+    if (uses.try_emplace(out.substr(start), 1).second) return;
+    n++;
+  }
+}
+
 static void append_json_entries(std::string& out, const MapContent& map,
                                 const ValueContext& context) {
+  std::unordered_map<std::string, size_t> uses;
   const char* separator = "{";
   for (const MapEntry& entry : sorted_entries(map)) {
     out += separator;
+    size_t start = out.size();
     append_json_key(out, map.key, entry.key, context);
+    number_equal_key(out, start, uses);
     out += ": ";
     append_json_value(out, map, entry.value, context);
     separator = ", ";

@@ -1,4 +1,4 @@
-// Merging per-CPU copies of aggregations. Way in: merge_cpus().
+// Merging parts of aggregations. Entry points: merge_cpus(), merge_value().
 //
 // A copy of a CPU that never ran the probe is all zero bytes, and every aggregation is laid out
 // so that zeros mean "nothing yet". So merging is a fold: start with zeros, add each copy.
@@ -73,25 +73,28 @@ static void join_series(const TypeData& type, Bytes copy, std::span<std::byte> m
 
 size_t cpu_stride(const Type& type) { return align_up(type->size, 8); }
 
-void merge_cpus(const Type& type, Bytes copies, std::span<std::byte> merged) {
+void merge_value(const Type& type, Bytes copy, std::span<std::byte> merged) {
   CHECK(merged.size() == type->size);
+  copy = copy.first(merged.size());
+  switch (type->kind) {
+    case Kind::Count:
+    case Kind::Sum:
+    case Kind::Avg:
+    case Kind::Stats:
+    case Kind::Hist:
+    case Kind::Lhist: return add_words(copy, merged);
+    case Kind::Min:
+    case Kind::Max: return keep_extreme(*type, copy, merged);
+    case Kind::Tseries: return join_series(*type, copy, merged);
+    default: UNREACHABLE("only aggregations have parts");
+  }
+}
+
+void merge_cpus(const Type& type, Bytes copies, std::span<std::byte> merged) {
   std::fill(merged.begin(), merged.end(), std::byte{0});
   size_t stride = cpu_stride(type);
-  for (size_t at = 0; at + stride <= copies.size(); at += stride) {
-    Bytes copy = copies.subspan(at, merged.size());
-    switch (type->kind) {
-      case Kind::Count:
-      case Kind::Sum:
-      case Kind::Avg:
-      case Kind::Stats:
-      case Kind::Hist:
-      case Kind::Lhist: add_words(copy, merged); break;
-      case Kind::Min:
-      case Kind::Max: keep_extreme(*type, copy, merged); break;
-      case Kind::Tseries: join_series(*type, copy, merged); break;
-      default: UNREACHABLE("only aggregations are kept per CPU");
-    }
-  }
+  for (size_t at = 0; at + stride <= copies.size(); at += stride)
+    merge_value(type, copies.subspan(at), merged);
 }
 
 }  // namespace flowtap

@@ -186,7 +186,7 @@ void Actions::print_map(const Event& event, Bytes record) {
   if (Status right = check_view(top, div); !right) return failed(event, right.error());
   MapView view{
       .top = static_cast<uint64_t>(top), .div = static_cast<uint64_t>(div), .takes = event.takes};
-  Status written = write_map({in_.image, in_.maps}, map, view, in_.writer);
+  Status written = write_map({in_.image, in_.maps}, map, view, {in_.writer, in_.values});
   if (!written) failed(event, written.error());
 }
 

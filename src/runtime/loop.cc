@@ -351,7 +351,7 @@ void Session::State::write_maps() {
     return parts.image.maps[a].name < parts.image.maps[b].name;
   });
   for (size_t i : order) {
-    Status written = write_map({parts.image, loaded.maps}, i, {}, parts.writer);
+    Status written = write_map({parts.image, loaded.maps}, i, {}, {parts.writer, parts.values});
     if (!written) parts.writer.runtime_error(Place{}, written.error().message());
   }
 }

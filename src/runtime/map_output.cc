@@ -12,6 +12,7 @@
 
 #include "kernel/map_reader.h"
 #include "output/merge.h"
+#include "output/same_names.h"
 #include "runtime/hot_key_reader.h"
 
 namespace flowtap {
@@ -152,7 +153,7 @@ Result<MapData> get_map(const KernelMaps& maps, size_t number, bool takes, Whole
 
 }  // namespace
 
-Status write_map(const KernelMaps& maps, size_t number, MapView view, Writer& writer) {
+Status write_map(const KernelMaps& maps, size_t number, MapView view, const MapOutput& to) {
   const MapDef& map = maps.image.maps.at(number);
   if (!maps.fds[number].valid()) return Done{};  // nothing was ever stored
   WholeKeys whole;
@@ -173,12 +174,15 @@ Status write_map(const KernelMaps& maps, size_t number, MapView view, Writer& wr
          .value = is_merged ? Bytes(merged).subspan(i * size, size) : data->value(i)});
   }
   if (entries.size() == 1 && is_untouched(map, entries[0].value)) return Done{};
-  writer.map({.name = map.name,
-              .key = map.key,
-              .value = map.value,
-              .entries = entries,
-              .top = view.top,
-              .div = view.div});
+  MapContent content{.name = map.name,
+                     .key = map.key,
+                     .value = map.value,
+                     .entries = entries,
+                     .top = view.top,
+                     .div = view.div};
+  SameNames joined(content, to.values);
+  content.entries = joined.entries();
+  to.writer.map(content);
   return Done{};
 }
 

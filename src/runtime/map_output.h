@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "bpf/image.h"
+#include "output/symbolizer.h"
 #include "output/writer.h"
 
 namespace flowtap {
@@ -22,7 +23,13 @@ struct KernelMaps {
   std::span<const Fd> fds;  // in step with Image::maps
 };
 
-Status write_map(const KernelMaps& maps, size_t number, MapView view, Writer& writer);
+// Where a map is written, and what its numbers mean.
+struct MapOutput {
+  Writer& writer;
+  const ValueContext& values;
+};
+
+Status write_map(const KernelMaps& maps, size_t number, MapView view, const MapOutput& to);
 
 // Removes all keys; see kernel/map_reader.h.
 Status empty_map(const KernelMaps& maps, size_t number);

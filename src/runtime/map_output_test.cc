@@ -94,7 +94,7 @@ class MapOutputTest : public testing::Test {
   }
 
   std::string written(MapView view = {}) {
-    Status done = write_map({image_, maps_}, 0, view, writer_);
+    Status done = write_map({image_, maps_}, 0, view, {writer_, context_});
     EXPECT_TRUE(done) << done.error().message();
     return std::exchange(out_.buffer(), {});
   }
