@@ -7,11 +7,12 @@ import subprocess
 from pathlib import Path
 
 # CONFIG_FPROBE and CONFIG_KPROBES are not set; what refuses fentry there is not Linux but the hypervisor, which lets no code be changed.
-# Debian sets CONFIG_FPROBE since 6.5; uprobe.multi came with Linux 6.6.
+# Debian sets CONFIG_FPROBE since 6.5; uprobe.multi came with Linux 6.6. Lockdown forbids write_user();
+# Debian does not set CONFIG_BPF_KPROBE_OVERRIDE, which override() needs.
 LACKING = {
-    "6.18-fc": {"kprobe", "kprobe.multi", "fentry"},
-    "guest-6.1": {"kprobe.multi", "uprobe.multi"},
-    "guest-6.12": set(),
+    "6.18-fc": {"kprobe", "kprobe.multi", "fentry", "write_user()", "override()"},
+    "guest-6.1": {"kprobe.multi", "uprobe.multi", "override()"},
+    "guest-6.12": {"override()"},
 }
 FLOWTAP = Path(__file__).resolve().parent.parent / "build" / "flowtap"
 

@@ -24,15 +24,22 @@ from functions import Skipped, alone
 READY = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
 
 
+def line_from(descriptor):
+    """The next line, and not a byte more: communicate() does not see what a file object has read ahead."""
+    line = b""
+    while not line.endswith(b"\n") and (byte := os.read(descriptor, 1)):
+        line += byte
+    return line.decode()
+
+
 class Running:
     """A flowtap that has attached its probes; `inside` is a command that starts it, the rest goes to its environment."""
 
     def __init__(self, flowtap, *arguments, inside=(), **environment):
         self.process = subprocess.Popen([*inside, flowtap, "-q", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         text=True, env=dict(os.environ, **{READY: "1"}, **environment))
-        for line in self.process.stdout:
-            if line.strip() == READY:
-                break
+        while (line := line_from(self.process.stdout.fileno())) and line.strip() != READY:
+            pass
 
     def stop(self, number=signal.SIGINT):
         self.process.send_signal(number)
@@ -147,7 +154,7 @@ def all_objects():
     found = set()
     for kind in ("prog", "map", "link"):
         done = subprocess.run(["bpftool", "-j", kind, "show"], capture_output=True, text=True)
-        found |= {(kind, o["id"]) for o in json.loads(done.stdout or "[]")}
+        found |= {(kind, o["id"]) for o in json.loads(done.stdout or "[]") if "id" in o}  # an object that goes meanwhile is an error
     return found
 
 
