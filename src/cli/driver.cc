@@ -544,7 +544,8 @@ static int drive_to_end(std::vector<std::string> words) {
       break;
     case Options::Action::Docs: return docs(*options);
     case Options::Action::Check:
-      if (!options->program && !options->tool && options->script.empty()) return check_kernel(*options);
+      if (!options->program && !options->tool && options->script.empty())
+        return check_kernel(*options);
       break;
     case Options::Action::Run: break;
   }
