@@ -16,17 +16,22 @@ import features
 import functions
 import lanes
 import skips
+from batch import Pool
 from cases import indent, mismatch, read_cases
 from results import IS_WITHIN, Results
 
 ROOT = Path(__file__).resolve().parent.parent
 FLOWTAP = ROOT / "build" / "flowtap"
+BATCH = ROOT / "build" / "flowtap_batch"
 PROGRAMS = ROOT / "build" / "programs"  # what cases call %PROGRAMS%
 TIME_LIMIT = 60 * features.SLOWER  # seconds for one case: a hang is a failure, slowness is not
 
 
 # --- cases ----------------------------------------------------------------------------------------
-def run_case(case):
+NEEDS_PROCESS = {"during", "files", "inside", "env"}  # parts of a case that need a process started for it
+
+
+def run_case(case, batch=None):
     """(problem, reason for skipping), both empty when the case passed."""
     missing = [f for f in case.parts.get("needs", "").split() if not features.has(f)]
     if missing:
@@ -34,27 +39,32 @@ def run_case(case):
     case.script = case.script.replace("%PROGRAMS%", str(PROGRAMS))
     case.parts = {part: text.replace("%PROGRAMS%", str(PROGRAMS)) for part, text in case.parts.items()}
     with tempfile.TemporaryDirectory() as folder:
-        command = [str(FLOWTAP), *shlex.split(case.parts.get("options", "")), "-q"]
+        words = [*shlex.split(case.parts.get("options", "")), "-q"]
         if "during" in case.parts:
-            command += ["-c", "/bin/sh -c " + shlex.quote(case.parts["during"].strip())]
-        command += script_arguments(case, folder)
-        command += shlex.split(case.parts.get("params", ""))
-        if "inside" in case.parts:
-            command = ["unshare", "-m", "sh", "-ec", case.parts["inside"], "sh", *command]
-        environment = dict(os.environ, **dict(l.split("=", 1) for l in case.parts.get("env", "").split()))
+            words += ["-c", "/bin/sh -c " + shlex.quote(case.parts["during"].strip())]
+        words += script_arguments(case, folder)
+        words += shlex.split(case.parts.get("params", ""))
         try:
-            done = subprocess.run(command, capture_output=True, cwd=folder, env=environment, timeout=TIME_LIMIT)
+            done = batch.run(words, TIME_LIMIT) if batch and not NEEDS_PROCESS & set(case.parts) else run_process(case, words, folder)
         except subprocess.TimeoutExpired:
             return "    did not end", ""
     return judge(case, done), ""
 
 
-def try_case(case):
+def run_process(case, words, folder):
+    command = [str(FLOWTAP), *words]
+    if "inside" in case.parts:
+        command = ["unshare", "-m", "sh", "-ec", case.parts["inside"], "sh", *command]
+    environment = dict(os.environ, **dict(l.split("=", 1) for l in case.parts.get("env", "").split()))
+    return subprocess.run(command, capture_output=True, cwd=folder, env=environment, timeout=TIME_LIMIT)
+
+
+def try_case(case, batch=None):
     """(problems of tries that failed, problem of the last one, reason for skipping, seconds); see functions.may_miss_events."""
     began, failed = time.monotonic(), []
     tries = functions.MOST_TRIES if "may miss" in case.parts and not features.IN_GUEST else 1
     for _ in range(tries):
-        problem, skipped = run_case(case)
+        problem, skipped = run_case(case, batch)
         if not problem:
             break
         failed.append(problem)
@@ -125,15 +135,21 @@ def run_cases(folder, results):
         if case.name in names:
             results.add(case.name, f"  two cases have this name ({case.file}:{case.line})")
         names.add(case.name)
+    batch = Pool(BATCH, os.cpu_count()) if features.IN_GUEST else None
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for case, (failed, problem, skipped, seconds) in zip(cases, pool.map(try_case, cases)):
+        for case, (failed, problem, skipped, seconds) in zip(cases, pool.map(lambda case: try_case(case, batch), cases)):
             name = f"{case.name} ({Path(case.file).relative_to(ROOT)}:{case.line})"
             for text in failed if len(failed) > 1 or not problem else []:
                 results.tried_again(name, text)
             results.add(name, problem and f"  {case.script}\n{problem}", skipped, seconds)
+    if batch:
+        batch.end()
 
 
 # --- the parts --------------------------------------------------------------------------------------
+BUILT = ("flowtap", "flowtap_batch")
+
+
 def build(directory, kind, *targets):
     if features.IN_GUEST or IS_WITHIN and directory == "build":  # done before the lanes began
         return
@@ -266,7 +282,7 @@ def part_differential(results):
 
 def part_guest(results, kernel):
     import guests
-    build("build", "Release")
+    build("build", "Release", *BUILT)
     build_programs()
     guests.run(ROOT, results, kernel)
 
@@ -297,7 +313,7 @@ def main(arguments):
     if len(apart) == 1:
         run_parts(names, results)
     else:
-        build("build", "Release")
+        build("build", "Release", *BUILT)
         build_programs()
         lanes.run(apart, results)
     if IS_WITHIN:
