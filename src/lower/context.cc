@@ -1,45 +1,49 @@
 // Builtins that look into the probe's context or the current task.
 
+#include "lower/context.h"
+
 #include <linux/bpf.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/bytes.h"
 #include "builtins/probes.h"
 #include "builtins/registers.h"
-#include "lower/lowering.h"
 #include "types/layout.h"
 
 namespace flowtap {
 
 // In struct pt_regs, the context of kprobes, uprobes and perf events.
 static constexpr int32_t kArguments[] = {112, 104, 96, 88, 72, 64};
+
 static constexpr int32_t kResult = 80, kInstruction = 128, kCodeSegment = 136, kStackPointer = 152;
 
-Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
-                              const std::vector<ExprPtr>& args, std::string_view name) {
+Value ProbeContext::lower_context(const Expr& expr, const Builtin& builtin,
+                                  const std::vector<ExprPtr>& args, std::string_view name) {
   Type type = type_of(expr);
   const ProbeRow& row = probe_row(instance_.kind);
   switch (builtin.id) {
     case Fn::ArgN: {
       size_t number = static_cast<size_t>(argument_number(name));
       if (instance_.kind == ProbeKind::Usdt)
-        return scalar(type, narrow(usdt_argument(instance_.usdt_args[number]), type));
+        return scalar(type, uses_.memory.narrow(usdt_argument(instance_.usdt_args[number]), type));
       return scalar(type, argument(static_cast<int>(number)));
     }
-    case Fn::Retval: return scalar(type, narrow(result(), type));
+    case Fn::Retval: return scalar(type, uses_.memory.narrow(result(), type));
     case Fn::Usermode:
       return scalar(
-          type, reg(b().alu(ir::Alu::And, reg(b().load(ir::at(ctx(), kCodeSegment), 8)), imm(1))));
+          type, reg(b().alu(ir::Alu::And, reg(b().load(ir::at(uses_.frame.ctx(), kCodeSegment), 8)),
+                            imm(1))));
     case Fn::Register:
       return scalar(
-          type, reg(b().load(ir::at(ctx(), register_offset(*info(*args[0]).text).value_or(0)), 8)));
-    case Fn::Ctx: return scalar(type, reg(ctx()));
+          type,
+          reg(b().load(ir::at(uses_.frame.ctx(), register_offset(*info(*args[0]).text).value_or(0)),
+                       8)));
+    case Fn::Ctx: return scalar(type, reg(uses_.frame.ctx()));
     case Fn::Args: {
       // The whole record, copied so that it can be printed.
-      Address to = temp(type->size);
-      zero(to, type->size);  // it has gaps
+      Address to = uses_.memory.temp(type->size);
+      uses_.memory.zero(to, type->size);  // it has gaps
       for (const Field& field : type->fields) {
         if (instance_.program == ProgramType::Kprobe) {
           b().store(to + field.offset, field.type->size, argument_of(field));
@@ -47,8 +51,8 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
         }
         Location from{.type = field.type,
                       .space = AddressSpace::Kernel,
-                      .address = ir::at(ctx(), static_cast<int32_t>(field.offset))};
-        read_bytes(to + field.offset, field.is_data_loc ? 4 : field.type->size, from);
+                      .address = ir::at(uses_.frame.ctx(), static_cast<int32_t>(field.offset))};
+        uses_.memory.read_bytes(to + field.offset, field.is_data_loc ? 4 : field.type->size, from);
       }
       return memory(type, to);
     }
@@ -56,79 +60,81 @@ Value Lowering::lower_context(const Expr& expr, const Builtin& builtin,
   }
 }
 
-Value Lowering::lower_kernel_function(const Type& type) {
-  Address to = temp(type->size);
+Value ProbeContext::lower_kernel_function(const Type& type) {
+  Address to = uses_.memory.temp(type->size);
   // The helper knows functions by their entry only.
   bool is_inside = std::any_of(instance_.attach.begin(), instance_.attach.end(),
                                [](const AttachPoint& point) { return point.offset != 0; });
-  Reg address = is_inside ? b().load(ir::at(ctx(), kInstruction), 8)
-                          : b().call(BPF_FUNC_get_func_ip, {reg(ctx())});
+  Reg address = is_inside ? b().load(ir::at(uses_.frame.ctx(), kInstruction), 8)
+                          : b().call(BPF_FUNC_get_func_ip, {reg(uses_.frame.ctx())});
   b().store(to, 8, reg(address));
   return memory(type, to);
 }
 
 // Probes are set on functions by their names, so these are known whatever becomes of the process,
 // and the same function of two processes is the same; only an address has to be looked up there.
-Value Lowering::lower_user_function(const Type& type) {
-  Address to = temp(type->size);
+Value ProbeContext::lower_user_function(const Type& type) {
+  Address to = uses_.memory.temp(type->size);
   std::vector<AttachPoint>& points = out_.attach;
   auto has_name = [](const AttachPoint& point) { return !point.function.empty(); };
   if (std::all_of(points.begin(), points.end(), has_name)) {
     for (AttachPoint& point : points)
       point.cookie = static_cast<uint64_t>(image_.add_string(point.function)) + 1;
-    zero(to, type->size);
+    uses_.memory.zero(to, type->size);
     b().store(to + kUSymName, 4,
-              points.size() == 1 ? imm(static_cast<int64_t>(points[0].cookie))
-                                 : reg(b().call(BPF_FUNC_get_attach_cookie, {reg(ctx())})));
+              points.size() == 1
+                  ? imm(static_cast<int64_t>(points[0].cookie))
+                  : reg(b().call(BPF_FUNC_get_attach_cookie, {reg(uses_.frame.ctx())})));
     return memory(type, to);
   }
-  Operand pid = lower_pid({}, false);
+  Operand pid = uses_.tasks.lower_pid({}, false);
   b().store(to, 8, instruction_pointer());
   b().store(to + kUSymPid, 8, pid);
-  note_process(pid);
+  uses_.buffer.note_process(pid);
   return memory(type, to);
 }
 
-ir::Operand Lowering::instruction_pointer() {
-  return reg(b().load(ir::at(ctx(), kInstruction), 8));
+ir::Operand ProbeContext::instruction_pointer() {
+  return reg(b().load(ir::at(uses_.frame.ctx(), kInstruction), 8));
 }
 
 // With fentry it stands behind the arguments. As a number: scripts of kprobes take it for one.
-ir::Operand Lowering::result() {
-  if (instance_.program != ProgramType::Fexit) return reg(b().load(ir::at(ctx(), kResult), 8));
+ir::Operand ProbeContext::result() {
+  if (instance_.program != ProgramType::Fexit)
+    return reg(b().load(ir::at(uses_.frame.ctx(), kResult), 8));
   uint64_t offset = 0;  // one that is passed by value may take two words
   for (const Field& parameter : instance_.parameters)
     offset = align_up(parameter.offset + parameter.type->size, 8);
-  Operand word = reg(b().load(ir::at(ctx(), static_cast<int32_t>(offset)), 8));
-  return instance_.kind == ProbeKind::Kretprobe ? as_number(word) : word;
+  Operand word = reg(b().load(ir::at(uses_.frame.ctx(), static_cast<int32_t>(offset)), 8));
+  return instance_.kind == ProbeKind::Kretprobe ? uses_.memory.as_number(word) : word;
 }
 
 // Of `args` where it is made of registers: the offset of a field tells its number.
-ir::Operand Lowering::argument_of(const Field& field) {
+ir::Operand ProbeContext::argument_of(const Field& field) {
   return argument(static_cast<int>(field.offset / 8));
 }
 
 // Function arguments: six in registers, the others above the return address.
-ir::Operand Lowering::argument(int number) {
+ir::Operand ProbeContext::argument(int number) {
   if (instance_.program != ProgramType::Kprobe) {
-    Operand word = reg(b().load(ir::at(ctx(), number * 8), 8));
+    Operand word = reg(b().load(ir::at(uses_.frame.ctx(), number * 8), 8));
     const Field& parameter = instance_.parameters.at(static_cast<size_t>(number));
-    return is(parameter.type, Kind::Pointer) ? as_number(word) : word;
+    return is(parameter.type, Kind::Pointer) ? uses_.memory.as_number(word) : word;
   }
-  if (number < 6) return reg(b().load(ir::at(ctx(), kArguments[number]), 8));
-  Reg stack = b().load(ir::at(ctx(), kStackPointer), 8);
+  if (number < 6) return reg(b().load(ir::at(uses_.frame.ctx(), kArguments[number]), 8));
+  Reg stack = b().load(ir::at(uses_.frame.ctx(), kStackPointer), 8);
   bool is_user = probe_row(instance_.kind).has(kUserSpace);
   Location from{.type = int_type(8, true),
                 .space = is_user ? AddressSpace::User : AddressSpace::Kernel,
                 .address = ir::at(stack, (number - 6 + 1) * 8)};
-  return read_scalar(from);
+  return uses_.memory.read_scalar(from);
 }
 
 // A USDT argument is where the compiler had left it: a constant, a register, or memory at
 // base + index * scale + displacement.
-ir::Operand Lowering::usdt_argument(const UsdtArgument& arg) {
+ir::Operand ProbeContext::usdt_argument(const UsdtArgument& arg) {
   auto register_value = [&](const std::string& name) {
-    return reg(b().load(ir::at(ctx(), register_offset(name).value_or(0)), 8));
+    return reg(b().load(ir::at(uses_.frame.ctx(), register_offset(name).value_or(0)), 8));
   };
   switch (arg.where) {
     case UsdtArgument::Where::Constant: return imm(arg.constant);
@@ -141,37 +147,47 @@ ir::Operand Lowering::usdt_argument(const UsdtArgument& arg) {
                           reg(b().alu(ir::Alu::Mul, register_value(arg.index), imm(arg.scale))),
                           address));
   address = reg(b().alu(ir::Alu::Add, address, imm(arg.constant)));
-  return read_scalar({.type = int_type(arg.bytes, arg.is_signed),
-                      .space = AddressSpace::User,
-                      .address = ir::at(b().in_reg(address))});
+  return uses_.memory.read_scalar({.type = int_type(arg.bytes, arg.is_signed),
+                                   .space = AddressSpace::User,
+                                   .address = ir::at(b().in_reg(address))});
 }
 
-ir::Operand Lowering::task_field(Operand task, const char* field_name) {
-  Type type = image_.types().complete(image_.target().find_type("struct task_struct"));
-  const Field* field = find_field(type, field_name);
-  CHECK(field != nullptr);
-  return read_scalar({.type = field->type,
-                      .space = AddressSpace::Kernel,
-                      .address = ir::at(b().in_reg(task), static_cast<int32_t>(field->offset))});
+// The verifier allows no arithmetic on a pointer that may be null, so the two cases part here.
+// Of a BPF program's pointers, the kernel lets a tracing program load only the context: a helper
+// gives the others, as numbers.
+ir::Operand ProbeContext::context_word(const Field& field) {
+  bool is_of_program = instance_.attach_module.starts_with(kBpfModule);
+  if (!is_of_program || !is(field.type, Kind::Pointer))
+    return known_pointer(
+        reg(b().load(ir::at(uses_.frame.ctx(), static_cast<int32_t>(field.offset)), 8)),
+        field.type);
+  Address cell = uses_.memory.temp(8);
+  b().store(cell, 8, imm(0));
+  b().call(BPF_FUNC_get_func_arg,
+           {reg(uses_.frame.ctx()), imm(field.offset / 8), reg(b().address_of(cell))});
+  return reg(b().load(cell, 8));
 }
 
-Value Lowering::lower_task(const Expr& expr, const Builtin& builtin,
-                           const std::vector<ExprPtr>& args) {
-  Type type = type_of(expr);
-  Operand task =
-      args.empty() ? reg(b().call(BPF_FUNC_get_current_task, {})) : lower_scalar(*args[0]);
-  bool of_parent = builtin.id == Fn::Pcomm || builtin.id == Fn::Ppid;
-  Operand other = task_field(task, of_parent ? "real_parent" : "group_leader");
-  if (builtin.id == Fn::Ppid) return scalar(type, narrow(task_field(other, "tgid"), type));
-  if (builtin.id == Fn::LeaderTid) return scalar(type, narrow(task_field(other, "pid"), type));
-  Type task_type = image_.types().complete(image_.target().find_type("struct task_struct"));
-  const Field* comm = find_field(task_type, "comm");
-  Address to = temp(16);
-  read_bytes(to, 16,
-             {.type = type,
-              .space = AddressSpace::Kernel,
-              .address = ir::at(b().in_reg(other), static_cast<int32_t>(comm->offset))});
-  return memory(type, to);
+ir::Operand ProbeContext::known_pointer(Operand value, const Type& type) {
+  if (!is(type, Kind::Pointer)) return value;
+  Reg result = b().new_reg();
+  int32_t is_set = b().new_block(), done = b().new_block();
+  b().assign(result, imm(0));
+  b().branch(ir::Compare::Ne, value, imm(0), is_set, done);
+  b().start(is_set);
+  b().assign(result, value);
+  b().jump(done);
+  b().start(done);
+  return reg(result);
+}
+
+// Data of any length stands behind a tracepoint's record; its field is a u32 that leads there:
+//   | u16 offset | u16 length |   from the start of the record, or from behind the field itself
+ir::Reg ProbeContext::data_address(const Field& field) {
+  Reg word = b().load(ir::at(uses_.frame.ctx(), static_cast<int32_t>(field.offset)), 4);
+  Reg offset = b().alu(ir::Alu::And, reg(word), imm(0xffff));
+  Reg address = b().alu(ir::Alu::Add, reg(uses_.frame.ctx()), reg(offset));
+  return field.is_rel_loc ? b().alu(ir::Alu::Add, reg(address), imm(field.offset + 4)) : address;
 }
 
 }  // namespace flowtap

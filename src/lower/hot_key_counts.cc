@@ -1,12 +1,12 @@
 // Counting hot keys in a table of this CPU's; types/hot_keys.h draws it.
 
+#include "lower/hot_key_counts.h"
+
 #include "types/hot_keys.h"
 
 #include <linux/bpf.h>
 
 #include <cerrno>
-
-#include "lower/lowering.h"
 
 namespace flowtap {
 
@@ -20,29 +20,29 @@ static int64_t odd_number(uint32_t word) {
 
 // Visits a key in the pieces that it was stored in: (offset, bytes). A load of more than was stored
 // at once has to wait until all of it has reached the cache.
-void Lowering::in_pieces(Address key, const Type& type,
-                         const std::function<void(uint32_t, uint32_t)>& visit) {
+void HotKeyCounts::in_pieces(Address key, const Type& type,
+                             const std::function<void(uint32_t, uint32_t)>& visit) {
   if (is(type, Kind::Tuple) || is(type, Kind::Record)) {
     for (const Field& field : type->fields)
       in_pieces(key + field.offset, field.type,
                 [&](uint32_t at, uint32_t step) { visit(field.offset + at, step); });
     return;
   }
-  in_steps({key}, type->size, visit);
+  uses_.memory.in_steps({key}, type->size, visit);
 }
 
 // What a program looks up in the map: the number of a large key, or the key.
-void Lowering::in_pieces_of_id(const MapDef& map, Address id,
-                               const std::function<void(uint32_t, uint32_t)>& visit) {
+void HotKeyCounts::in_pieces_of_id(const MapDef& map, Address id,
+                                   const std::function<void(uint32_t, uint32_t)>& visit) {
   if (map.whole_keys >= 0)
-    in_steps({id}, kKeyDigestSize, visit);
+    uses_.memory.in_steps({id}, kKeyDigestSize, visit);
   else
     in_pieces(id, map.key, visit);
 }
 
 // The slot that a key may use on this CPU.
-ir::Reg Lowering::hot_slot(int number, const MapKey& key, int32_t nowhere) {
-  const MapDef& map = map_of(number);
+ir::Reg HotKeyCounts::hot_slot(int number, const MapKey& key, int32_t nowhere) {
+  const MapDef& map = uses_.entries.map_of(number);
   Reg cpu = b().call(BPF_FUNC_get_smp_processor_id, {});
   int32_t known = b().new_block();
   b().branch(ir::Compare::Lt, reg(cpu), imm(image_.cpus()), known, nowhere);
@@ -65,9 +65,9 @@ ir::Reg Lowering::hot_slot(int number, const MapKey& key, int32_t nowhere) {
 }
 
 // Runs `change` on the slot of a key, if it has one or can get one, or else on the map's value.
-void Lowering::change_hot(int number, const MapKey& key,
-                          const std::function<void(Address)>& change) {
-  const MapDef map = map_of(number);
+void HotKeyCounts::change_hot(int number, const MapKey& key,
+                              const std::function<void(Address)>& change) {
+  const MapDef map = uses_.entries.map_of(number);
   int32_t hot = b().new_block(), other = b().new_block(), claim = b().new_block(),
           cold = b().new_block(), present = b().new_block(), done = b().new_block();
   Reg slot = hot_slot(number, key, done);
@@ -85,13 +85,14 @@ void Lowering::change_hot(int number, const MapKey& key,
   b().start(claim);
   claim_slot(number, slot, key, hot, cold);
   b().start(cold);
-  Reg value = find_or_create(number, key, present, done);
+  Reg value = uses_.entries.find_or_create(number, key, present, done);
   b().start(present);
-  change(own_lane(number, value, done));
+  change(uses_.entries.own_lane(number, value, done));
   b().jump(done);
   b().start(hot);
   change(ir::at(slot, kHotValue));
-  if (is(map.value, Kind::Sum)) add_in_place(ir::at(slot, kHotValue + 8), imm(1));
+  if (is(map.value, Kind::Sum))
+    uses_.aggregations.add_in_place(ir::at(slot, kHotValue + 8), imm(1));
   b().jump(done);
   b().start(done);
 }
@@ -102,9 +103,9 @@ void Lowering::change_hot(int number, const MapKey& key,
 // The key is in the map before it is in the slot. Whoever removes a key that stands for a whole one
 // makes the slot stale after that, so what was counted here has a key then; the whole one is kept
 // once more for the case that it was removed before the slot was claimed.
-void Lowering::claim_slot(int number, Reg slot, const MapKey& key, int32_t claimed,
-                          int32_t refused) {
-  const MapDef map = map_of(number);
+void HotKeyCounts::claim_slot(int number, Reg slot, const MapKey& key, int32_t claimed,
+                              int32_t refused) {
+  const MapDef map = uses_.entries.map_of(number);
   int32_t alone = b().new_block(), unused = b().new_block(), write = b().new_block(),
           lost = b().new_block();
   make_sure_of_key(number, key, refused);
@@ -120,20 +121,20 @@ void Lowering::claim_slot(int number, Reg slot, const MapKey& key, int32_t claim
   b().jump(refused);
   b().start(write);
   b().store(ir::at(slot), 8, imm(word_of(HotState::Written)));
-  copy(ir::at(slot, kHotKey), key.id, map.key_size);
+  uses_.memory.copy(ir::at(slot, kHotKey), key.id, map.key_size);
   b().store(ir::at(slot), 8, imm(word_of(HotState::Used)));
   b().atomic_add(ir::at(slot, kHotClaims), 8, imm(-1));
-  keep_whole_key(number, key, b().new_reg(), claimed);
+  uses_.large_keys.keep_whole_key(number, key, b().new_reg(), claimed);
   b().jump(claimed);
 }
 
 // Goes to `full`, where it is tried once more and noted, when the map has no room for the key.
-void Lowering::make_sure_of_key(int number, const MapKey& key, int32_t full) {
+void HotKeyCounts::make_sure_of_key(int number, const MapKey& key, int32_t full) {
   int32_t create = b().new_block(), is_old = b().new_block(), there = b().new_block();
-  b().branch(ir::Compare::Ne, reg(lookup(number, key.id)), imm(0), there, create);
+  b().branch(ir::Compare::Ne, reg(uses_.entries.lookup(number, key.id)), imm(0), there, create);
   b().start(create);
   Reg answer = b().new_reg();
-  create_key(number, key, answer, full);
+  uses_.entries.create_key(number, key, answer, full);
   b().branch(ir::Compare::Eq, reg(answer), imm(0), there, is_old);
   b().start(is_old);  // another CPU was faster
   b().branch(ir::Compare::Eq, reg(answer), imm(-EEXIST), there, full);
@@ -141,30 +142,31 @@ void Lowering::make_sure_of_key(int number, const MapKey& key, int32_t full) {
 }
 
 // What a word of the value has grown since it was taken last.
-ir::Reg Lowering::new_in_slot(Reg slot, uint32_t word) {
+ir::Reg HotKeyCounts::new_in_slot(Reg slot, uint32_t word) {
   int32_t at = static_cast<int32_t>(word * 8);
   return b().alu(ir::Alu::Sub, reg(b().load(ir::at(slot, kHotValue + at), 8)),
                  reg(b().load(ir::at(slot, kHotTaken + at), 8)));
 }
 
-ir::Reg Lowering::new_events(const MapDef& map, Reg slot) {
+ir::Reg HotKeyCounts::new_events(const MapDef& map, Reg slot) {
   return new_in_slot(slot, hot_events(map.value));
 }
 
 // Adds what all CPUs counted in their slots to the map, for a program that is about to visit it.
 // What was counted since the last time stays in its slot: in the map an event would be lost if its
 // key was removed between finding and counting it.
-void Lowering::take_hot_keys(int number) {
-  const MapDef map = map_of(number);
+void HotKeyCounts::take_hot_keys(int number) {
+  const MapDef map = uses_.entries.map_of(number);
   if (map.hot_keys < 0) return;
   uint32_t slots = image_.cpus() * kHotSlots;
-  int32_t function = static_cast<int32_t>(program_.functions.size());
-  program_.functions.push_back({.name = program_.name + "_hot" + std::to_string(function),
-                                .params = 2,
-                                .parent = b().function()});
-  std::unique_ptr<ir::Builder> outer = std::move(builder_);
-  builder_ = std::make_unique<ir::Builder>(program_, function);
-  b().set_span(outer->span());
+  int32_t function = code_.add_function("_hot", 2, [&] { take_slot(number, map, slots); });
+  Address context = uses_.memory.stack_temp(8);
+  b().store(context, 8, imm(0));
+  b().call(BPF_FUNC_loop,
+           {imm(slots), reg(b().callback(function)), reg(b().address_of(context)), imm(0)});
+}
+
+void HotKeyCounts::take_slot(int number, const MapDef& map, uint32_t slots) {
   Reg index = b().extend(reg(b().param(0)), 4, false);
   int32_t inside = b().new_block(), idle = b().new_block(), used = b().new_block(),
           add = b().new_block(), present = b().new_block(), done = b().new_block();
@@ -183,25 +185,19 @@ void Lowering::take_hot_keys(int number) {
   b().jump(done);
   b().start(add);
   Address key = ir::at(slot, kHotKey);
-  Reg value = find_or_create(number, {key, key}, present, done);
+  Reg value = uses_.entries.find_or_create(number, {key, key}, present, done);
   b().start(present);
-  Address lane = own_lane(number, value, done);
+  Address lane = uses_.entries.own_lane(number, value, done);
   for (uint32_t word = 0; word < 2; word++) {
     int32_t at = static_cast<int32_t>(word * 8);
     Reg part = word ? second : first;
-    if (at < static_cast<int32_t>(map.value->size)) add_in_place(lane + at, reg(part));
-    add_in_place(ir::at(slot, kHotTaken + at), reg(part));
+    if (at < static_cast<int32_t>(map.value->size))
+      uses_.aggregations.add_in_place(lane + at, reg(part));
+    uses_.aggregations.add_in_place(ir::at(slot, kHotTaken + at), reg(part));
   }
   b().jump(done);
   b().start(done);
   b().ret(imm(0));
-  b().finish();
-  builder_ = std::move(outer);
-  Address context = temp(8);
-  b().store(context, 8, imm(0));
-  program_.slots[static_cast<size_t>(context.slot)].place = ir::Place::Stack;
-  b().call(BPF_FUNC_loop,
-           {imm(slots), reg(b().callback(function)), reg(b().address_of(context)), imm(0)});
 }
 
 }  // namespace flowtap

@@ -1,51 +1,18 @@
 // Builtins that reach kernel objects or the traced program by special means; what each needs of
 // the machine, the checker has made sure of (sema/infer_kernel.cc).
 
+#include "lower/kernel_objects.h"
+
 #include <linux/bpf.h>
 
 #include <algorithm>
 
 #include "base/bytes.h"
-#include "lower/lowering.h"
 #include "types/layout.h"
 
 namespace flowtap {
 
-// A field of a kernel struct, by the names on the way to it: "__sk_common.skc_cookie".
-Location Lowering::kernel_field(Operand object, const char* type_name,
-                                std::initializer_list<const char*> path) {
-  Type type = image_.target().find_type(type_name);
-  int32_t offset = 0;
-  for (const char* name : path) {
-    type = image_.types().complete(type);
-    const Field* field = find_field(type, name);
-    CHECK(field != nullptr);
-    offset += static_cast<int32_t>(field->offset);
-    type = field->type;
-  }
-  return {
-      .type = type, .space = AddressSpace::Kernel, .address = ir::at(b().in_reg(object), offset)};
-}
-
-// --- comm(pid)
-// A task that the kernel hands out must be given back.
-void Lowering::lower_comm_of_pid(const Expr& arg, Address to, const Type& type) {
-  Operand pid = narrow(lower_scalar(arg), int_type(4, true));
-  zero(to, type->size);
-  Reg task = b().call(ir::kKfunc + *image_.target().kfunc_id("bpf_task_from_pid"), {pid});
-  int32_t found = b().new_block(), done = b().new_block();
-  b().branch(ir::Compare::Ne, reg(task), imm(0), found, done);
-  b().start(found);
-  Location comm = kernel_field(reg(task), "struct task_struct", {"comm"});
-  b().call(BPF_FUNC_probe_read_kernel,
-           {reg(b().address_of(to)), imm(16), reg(b().address_of(comm.address))});
-  b().call(ir::kKfunc + *image_.target().kfunc_id("bpf_task_release"), {reg(task)});
-  b().jump(done);
-  b().start(done);
-}
-
-// --- container_of()
-Value Lowering::lower_container_of(const Expr& expr, const std::vector<ExprPtr>& args) {
+Value KernelObjects::lower_container_of(const Expr& expr, const std::vector<ExprPtr>& args) {
   Type type = type_of(expr);
   Type container = type->element;
   int64_t offset = 0;
@@ -55,12 +22,12 @@ Value Lowering::lower_container_of(const Expr& expr, const std::vector<ExprPtr>&
     offset += field->offset;
     container = field->type;
   }
-  return scalar(type, reg(b().alu(ir::Alu::Sub, lower_scalar(*args[0]), imm(offset))));
+  return scalar(type,
+                reg(b().alu(ir::Alu::Sub, uses_.expressions.lower_scalar(*args[0]), imm(offset))));
 }
 
-// --- config
-void Lowering::lower_config(Address to, const Type& type) {
-  zero(to, type->size);
+void KernelObjects::lower_config(Address to, const Type& type) {
+  uses_.memory.zero(to, type->size);
   for (const std::string& key : config_keys()) {
     ConfigValue value = *config_value(image_.checked().config, key);
     const Field* field = find_field(type, key);
@@ -68,49 +35,47 @@ void Lowering::lower_config(Address to, const Type& type) {
     if (value.number)
       b().store(to + field->offset, field->type->size, imm(*value.number));
     else
-      store_text(to + field->offset, field->type->size, value.text);
+      uses_.memory.store_text(to + field->offset, field->type->size, value.text);
   }
 }
 
-// --- path()
 // The helper takes only pointers whose type the kernel knows, and none that may be null.
-void Lowering::lower_path(const Expr& expr, const Expr& arg, Address to, const Type& type) {
+void KernelObjects::lower_path(const Expr& expr, const Expr& arg, Address to, const Type& type) {
   uint32_t size = std::min(type->size, info(expr).type->size);
   Address path;
   if (is(type_of(arg), Kind::Pointer)) {
-    path = ir::at(b().in_reg(lower_scalar(arg)));
+    path = ir::at(b().in_reg(uses_.expressions.lower_scalar(arg)));
   } else {
-    std::optional<Location> location = location_of(arg);
+    std::optional<Location> location = uses_.locations.location_of(arg);
     CHECK(location.has_value());
     path = location->address;
   }
-  zero(to, type->size);
+  uses_.memory.zero(to, type->size);
   int32_t is_set = b().new_block(), done = b().new_block();
   b().branch(ir::Compare::Ne, reg(path.base), imm(0), is_set, done);
   b().start(is_set);
   Reg result =
       b().call(BPF_FUNC_d_path, {reg(b().address_of(path)), reg(b().address_of(to)), imm(size)});
-  check_read(result, BPF_FUNC_d_path);
+  uses_.memory.check_read(result, BPF_FUNC_d_path);
   b().jump(done);
   b().start(done);
 }
 
-// --- percpu_kaddr()
 // A per-CPU variable lies at its symbol plus the CPU's entry in __per_cpu_offset.
-Value Lowering::lower_percpu_kaddr(const Expr& expr, const std::vector<ExprPtr>& args) {
+Value KernelObjects::lower_percpu_kaddr(const Expr& expr, const std::vector<ExprPtr>& args) {
   Type type = type_of(expr);
   const Target& target = image_.target();
   int64_t base = static_cast<int64_t>(*target.kernel_symbol(*info(*args[0]).text));
   int64_t table = static_cast<int64_t>(*target.kernel_symbol("__per_cpu_offset"));
-  Operand cpu =
-      args.size() > 1 ? lower_scalar(*args[1]) : reg(b().call(BPF_FUNC_get_smp_processor_id, {}));
+  Operand cpu = args.size() > 1 ? uses_.expressions.lower_scalar(*args[1])
+                                : reg(b().call(BPF_FUNC_get_smp_processor_id, {}));
   Reg result = b().new_reg();
   int32_t known = b().new_block(), done = b().new_block();
   b().assign(result, imm(0));
   b().branch(ir::Compare::Lt, cpu, imm(image_.cpus()), known, done);
   b().start(known);
   Reg entry = b().alu(ir::Alu::Add, reg(b().alu(ir::Alu::Shl, cpu, imm(3))), imm(table));
-  Operand offset = read_scalar(
+  Operand offset = uses_.memory.read_scalar(
       {.type = int_type(8, false), .space = AddressSpace::Kernel, .address = ir::at(entry)});
   b().assign(result, reg(b().alu(ir::Alu::Add, offset, imm(base))));
   b().jump(done);
@@ -118,35 +83,33 @@ Value Lowering::lower_percpu_kaddr(const Expr& expr, const std::vector<ExprPtr>&
   return scalar(type, reg(result));
 }
 
-// --- uaddr()
 // The distance from the probed instruction is the same in memory as in the file.
-Value Lowering::lower_uaddr(const Expr& expr, const Expr& arg) {
+Value KernelObjects::lower_uaddr(const Expr& expr, const Expr& arg) {
   const AttachPoint& point = instance_.attach[0];
   const Target& target = image_.target();
   uint64_t symbol = target.user_object(point.target, *info(arg).text)->address;
   uint64_t probed = *target.user_address(point.target, point.file_offset);
-  return scalar(type_of(expr), reg(b().alu(ir::Alu::Add, instruction_pointer(),
+  return scalar(type_of(expr), reg(b().alu(ir::Alu::Add, uses_.context.instruction_pointer(),
                                            imm(static_cast<int64_t>(symbol - probed)))));
 }
 
-// --- socket_cookie()
 // Written when somebody first asks for it through the socket or a helper; 0 until then.
-Value Lowering::lower_socket_cookie(const Expr& expr, const Expr& arg) {
-  Location cookie = kernel_field(reg(b().in_reg(lower_scalar(arg))), "struct sock",
-                                 {"__sk_common", "skc_cookie"});
+Value KernelObjects::lower_socket_cookie(const Expr& expr, const Expr& arg) {
+  Location cookie = uses_.memory.kernel_field(reg(b().in_reg(uses_.expressions.lower_scalar(arg))),
+                                              "struct sock", {"__sk_common", "skc_cookie"});
   cookie.type = type_of(expr);
-  return scalar(cookie.type, read_scalar(cookie));
+  return scalar(cookie.type, uses_.memory.read_scalar(cookie));
 }
 
-// --- skboutput()
 // A record with the time, the packet's own length and the bytes that lie in one piece:
 //   | header | u64 ns | u64 length of the packet | u32 bytes | bytes ... |
-Value Lowering::lower_skboutput(const Expr& expr, const std::vector<ExprPtr>& args) {
+Value KernelObjects::lower_skboutput(const Expr& expr, const std::vector<ExprPtr>& args) {
   constexpr int64_t kUsualRoom = 2048, kMostRoom = 16384;
-  Reg skb = b().in_reg(lower_scalar(*args[1]));
-  Reg wanted = b().in_reg(lower_scalar(*args[2])), skip = b().in_reg(lower_scalar(*args[3]));
+  Reg skb = b().in_reg(uses_.expressions.lower_scalar(*args[1]));
+  Reg wanted = b().in_reg(uses_.expressions.lower_scalar(*args[2])),
+      skip = b().in_reg(uses_.expressions.lower_scalar(*args[3]));
   auto field = [&](const char* name) {
-    return read_scalar(kernel_field(reg(skb), "struct sk_buff", {name}));
+    return uses_.memory.read_scalar(uses_.memory.kernel_field(reg(skb), "struct sk_buff", {name}));
   };
   Operand whole = field("len");
   Reg linear = b().alu(ir::Alu::Sub, whole, field("data_len"));
@@ -187,7 +150,7 @@ Value Lowering::lower_skboutput(const Expr& expr, const std::vector<ExprPtr>& ar
   b().branch(ir::Compare::SLe, reg(length), imm(0), done, send);
   b().start(send);
   Reg now = b().call(BPF_FUNC_ktime_get_boot_ns, {});
-  Reg record = reserve(size);
+  Reg record = uses_.buffer.reserve(size);
   b().branch(ir::Compare::Eq, reg(record), imm(0), lost, fill);
   b().start(lost);
   note_site(SiteKind::RingbufFull, "events", imm(0));
@@ -207,15 +170,10 @@ Value Lowering::lower_skboutput(const Expr& expr, const std::vector<ExprPtr>& ar
   return scalar(type_of(expr), reg(result));
 }
 
-// --- override(), write_user(), unwatch()
-void Lowering::lower_override(const Expr& arg) {
-  b().call(BPF_FUNC_override_return, {reg(ctx()), lower_scalar(arg)});
-}
-
-Value Lowering::lower_write_user(const std::vector<ExprPtr>& args) {
+Value KernelObjects::lower_write_user(const std::vector<ExprPtr>& args) {
   uint32_t size = static_cast<uint32_t>(*info(*args[2]).value);
-  Operand to = lower_scalar(*args[0]);
-  Address from = bytes_of(*args[1], size);
+  Operand to = uses_.expressions.lower_scalar(*args[0]);
+  Address from = uses_.strings.bytes_of(*args[1], size);
   Reg result = b().call(BPF_FUNC_probe_write_user, {to, reg(b().address_of(from)), imm(size)});
   Reg negative = b().alu(ir::Alu::Shr, reg(result), imm(63));
   return scalar(bool_type(), reg(b().alu(ir::Alu::Xor, reg(negative), imm(1))));

@@ -11,34 +11,37 @@
 // and again after it, and whoever removes a key removes the whole one first. So whatever the order
 // in which CPUs do this, the last step for a digest that stays is to store its key.
 
+#include "lower/large_keys.h"
+
 #include <linux/bpf.h>
 
 #include <cerrno>
 
-#include "lower/lowering.h"
 #include "types/layout.h"
 
 namespace flowtap {
 
 // Keys up to this size may lie on the stack, where the verifier wants aligned access.
 static constexpr uint32_t kMostOnStack = 128;
+
 // The code takes this many bytes in one by one, and then as many in each round of a loop.
 static constexpr uint32_t kRound = 64;
+
 // Bytes between two looks at whether a value goes on.
 static constexpr uint32_t kLook = 32;
 
-Lowering::MapKey Lowering::digest_key(Address whole, const Type& type) {
+MapKey LargeKeys::digest_key(Address whole, const Type& type) {
   auto start = [&](uint64_t seed) { return b().move(imm(static_cast<int64_t>(seed))); };
   Hash hash{start(image_.options().key_seed[0]), start(image_.options().key_seed[1])};
   hash_value(hash, whole, type, type->size > kMostOnStack);
-  Address digest = temp(kKeyDigestSize);
+  Address digest = memory_.temp(kKeyDigestSize);
   b().store(digest, 8, reg(hash.a));
   b().store(digest + 8, 8, reg(hash.b));
   return {digest, whole};
 }
 
 // a takes the word in and is mixed; b sums up every a there was, each with a weight of its own.
-void Lowering::hash_word(const Hash& hash, Reg word) {
+void LargeKeys::hash_word(const Hash& hash, Reg word) {
   constexpr int64_t kOddA = static_cast<int64_t>(0x9e3779b97f4a7c15);
   constexpr int64_t kOddB = static_cast<int64_t>(0xc2b2ae3d27d4eb4f);
   Reg taken = b().alu(ir::Alu::Xor, reg(hash.a), reg(word));
@@ -49,7 +52,7 @@ void Lowering::hash_word(const Hash& hash, Reg word) {
   b().assign(hash.b, reg(b().alu(ir::Alu::Add, reg(weighted), reg(hash.a))));
 }
 
-void Lowering::hash_value(const Hash& hash, Address value, const Type& type, bool is_in_scratch) {
+void LargeKeys::hash_value(const Hash& hash, Address value, const Type& type, bool is_in_scratch) {
   if (is(type, Kind::Tuple) || is(type, Kind::Record)) {
     for (const Field& field : type->fields)
       hash_value(hash, value + field.offset, field.type, is_in_scratch);
@@ -66,7 +69,7 @@ void Lowering::hash_value(const Hash& hash, Address value, const Type& type, boo
 
 // Stacks and strings are filled up with zeros: what follows their end may be taken in or not, as
 // long as it is the same each time.
-void Lowering::hash_bytes(const Hash& hash, const HashedBytes& bytes) {
+void LargeKeys::hash_bytes(const Hash& hash, const HashedBytes& bytes) {
   bool loops = bytes.is_in_scratch && bytes.size > 2 * kRound;
   uint32_t first = loops ? bytes.size % kRound + kRound : bytes.size;
   int32_t done = b().new_block();
@@ -82,15 +85,15 @@ void Lowering::hash_bytes(const Hash& hash, const HashedBytes& bytes) {
       take(at, step);
     }
   else
-    in_steps({bytes.address}, first, take);
+    memory_.in_steps({bytes.address}, first, take);
   if (loops) hash_in_loop(hash, bytes, first);
   b().jump(done);
   b().start(done);
 }
 
 // Goes to `done` when the value ends before byte `next`, whose last word before that was `word`.
-void Lowering::leave_at_end(const HashedBytes& bytes, Operand next, Reg word, uint32_t step,
-                            int32_t done) {
+void LargeKeys::leave_at_end(const HashedBytes& bytes, Operand next, Reg word, uint32_t step,
+                             int32_t done) {
   int32_t more = b().new_block();
   if (bytes.used != ir::kNoReg) {
     if (next.is_imm() && next.imm % kLook != 0) return;
@@ -106,20 +109,20 @@ void Lowering::leave_at_end(const HashedBytes& bytes, Operand next, Reg word, ui
 
 // The rest, in rounds that the kernel calls. They find the hash so far, and how many bytes are
 // used, on the stack: | a | b | used |
-void Lowering::hash_in_loop(const Hash& hash, const HashedBytes& bytes, uint32_t first) {
+void LargeKeys::hash_in_loop(const Hash& hash, const HashedBytes& bytes, uint32_t first) {
   uint32_t rounds = (bytes.size - first) / kRound;
-  Address state = temp(24);
-  program_.slots[static_cast<size_t>(state.slot)].place = ir::Place::Stack;
+  Address state = memory_.stack_temp(24);
   b().store(state, 8, reg(hash.a));
   b().store(state + 8, 8, reg(hash.b));
   b().store(state + 16, 8, bytes.used == ir::kNoReg ? imm(0) : reg(bytes.used));
-  int32_t function = static_cast<int32_t>(program_.functions.size());
-  program_.functions.push_back({.name = program_.name + "_hash" + std::to_string(function),
-                                .params = 2,
-                                .parent = b().function()});
-  std::unique_ptr<ir::Builder> outer = std::move(builder_);
-  builder_ = std::make_unique<ir::Builder>(program_, function);
-  b().set_span(outer->span());
+  int32_t function = code_.add_function("_hash", 2, [&] { hash_round(bytes, first, rounds); });
+  b().call(BPF_FUNC_loop,
+           {imm(rounds), reg(b().callback(function)), reg(b().address_of(state)), imm(0)});
+  b().assign(hash.a, reg(b().load(state, 8)));
+  b().assign(hash.b, reg(b().load(state + 8, 8)));
+}
+
+void LargeKeys::hash_round(const HashedBytes& bytes, uint32_t first, uint32_t rounds) {
   Reg round = b().param(0), context = b().param(1);
   Reg index = b().extend(reg(round), 4, false);
   int32_t inside = b().new_block(), done = b().new_block();
@@ -142,16 +145,10 @@ void Lowering::hash_in_loop(const Hash& hash, const HashedBytes& bytes, uint32_t
   b().ret(imm(0));
   b().start(done);
   b().ret(imm(1));
-  b().finish();
-  builder_ = std::move(outer);
-  b().call(BPF_FUNC_loop,
-           {imm(rounds), reg(b().callback(function)), reg(b().address_of(state)), imm(0)});
-  b().assign(hash.a, reg(b().load(state, 8)));
-  b().assign(hash.b, reg(b().load(state + 8, 8)));
 }
 
 // Goes to `full` with the kernel's answer when there is no room for the key; else goes on.
-void Lowering::keep_whole_key(int number, const MapKey& key, Reg answer, int32_t full) {
+void LargeKeys::keep_whole_key(int number, const MapKey& key, Reg answer, int32_t full) {
   int keys = image_.whole_keys(number);
   if (keys < 0) return;
   Reg result = map_result(
@@ -167,7 +164,7 @@ void Lowering::keep_whole_key(int number, const MapKey& key, Reg answer, int32_t
   b().start(kept);
 }
 
-void Lowering::drop_whole_key(int number, const MapKey& key) {
+void LargeKeys::drop_whole_key(int number, const MapKey& key) {
   int keys = image_.whole_keys(number);
   if (keys < 0) return;
   b().call(BPF_FUNC_map_delete_elem, {reg(b().map_pointer(keys)), reg(b().address_of(key.id))});
@@ -175,7 +172,7 @@ void Lowering::drop_whole_key(int number, const MapKey& key) {
 
 // Where a key that a loop over the map was given lies whole. One that is being removed by another
 // CPU has none any more: then the loop goes on with the next.
-ir::Address Lowering::whole_key(int number, Reg key) {
+ir::Address LargeKeys::whole_key(int number, Reg key) {
   int keys = image_.whole_keys(number);
   if (keys < 0) return ir::at(key);
   Reg found = b().call(BPF_FUNC_map_lookup_elem, {reg(b().map_pointer(keys)), reg(key)});

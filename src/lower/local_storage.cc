@@ -1,20 +1,21 @@
 // Per-thread maps in task storage; per_thread.h says which and how a value lies there.
 
+#include "lower/local_storage.h"
+
 #include <linux/bpf.h>
 
-#include "lower/lowering.h"
 #include "lower/per_thread.h"
 
 namespace flowtap {
 
 // The thread's storage for a map, or 0.
-ir::Reg Lowering::local_storage(int number, Operand task, int64_t flags) {
+ir::Reg LocalStorage::local_storage(int number, Operand task, int64_t flags) {
   Reg map = b().map_pointer(image_.local_storage(number));
   return b().call(BPF_FUNC_task_storage_get, {reg(map), task, imm(0), imm(flags)});
 }
 
 // The value's address, or 0 when there is none.
-ir::Reg Lowering::lookup_local(int number) {
+ir::Reg LocalStorage::lookup_local(int number) {
   Reg storage = local_storage(number, reg(b().call(BPF_FUNC_get_current_task_btf, {})), 0);
   Reg result = b().new_reg();
   int32_t there = b().new_block(), present = b().new_block(), done = b().new_block();
@@ -32,7 +33,7 @@ ir::Reg Lowering::lookup_local(int number) {
 // Goes to `present` with the value's address in the register it answers. A value that was not
 // there starts as zeros. The kernel refuses only when memory is short or when this thread's
 // storage is being changed at this very moment.
-ir::Reg Lowering::create_local(int number, int32_t present, int32_t absent) {
+ir::Reg LocalStorage::create_local(int number, int32_t present, int32_t absent) {
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
   Reg storage = local_storage(number, reg(b().call(BPF_FUNC_get_current_task_btf, {})),
                               BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -43,16 +44,16 @@ ir::Reg Lowering::create_local(int number, int32_t present, int32_t absent) {
   note_site(SiteKind::MapFull, map.name, imm(-12));
   b().jump(absent);
   b().start(there);
-  int32_t again = is_paired(number) ? b().new_block() : ready;
+  int32_t again = map.is_paired() ? b().new_block() : ready;
   b().branch(ir::Compare::Ne, reg(b().load(ir::at(storage), 8)), imm(0), again, fresh);
-  if (is_paired(number)) {
+  if (map.is_paired()) {
     b().start(again);
-    note_lost_pair(number);
+    note_site(SiteKind::PairLost, map.decl->pairs, imm(0));
     b().jump(ready);
   }
   b().start(fresh);
   b().store(ir::at(storage), 8, imm(1));
-  zero(ir::at(storage, kPresentSize), map.value->size);
+  memory_.zero(ir::at(storage, kPresentSize), map.value->size);
   b().jump(ready);
   b().start(ready);
   Reg value = b().alu(ir::Alu::Add, reg(storage), imm(kPresentSize));
@@ -61,7 +62,7 @@ ir::Reg Lowering::create_local(int number, int32_t present, int32_t absent) {
 }
 
 // The storage stays with its thread, to be used again: only the key is gone.
-Value Lowering::delete_local(int number) {
+Value LocalStorage::delete_local(int number) {
   Reg storage = local_storage(number, reg(b().call(BPF_FUNC_get_current_task_btf, {})), 0);
   Reg was_there = b().new_reg();
   int32_t there = b().new_block(), done = b().new_block();
@@ -75,30 +76,37 @@ Value Lowering::delete_local(int number) {
   return scalar(bool_type(), reg(was_there));
 }
 
-// Runs once per thread as a task iterator: context word 1 is the task, null at the end.
-void Lowering::run_dump(int number) {
+// Context word 1 is the task, null at the end.
+void MapDump::run(int number) {
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
-  program_.functions.push_back({.name = program_.name, .params = 1});
-  builder_ = std::make_unique<ir::Builder>(program_, 0);
-  ctx_ = b().param(0);
-  Reg task = b().load(ir::at(ctx_, 8), 8);
+  Reg context = b().param(0);
+  Reg task = b().load(ir::at(context, 8), 8);
   int32_t is_task = b().new_block(), there = b().new_block(), present = b().new_block(),
           done = b().new_block();
   b().branch(ir::Compare::Ne, reg(task), imm(0), is_task, done);
   b().start(is_task);
-  Reg storage = local_storage(number, reg(task), 0);
+  Reg storage = storage_.local_storage(number, reg(task), 0);
   b().branch(ir::Compare::Ne, reg(storage), imm(0), there, done);
   b().start(there);
   b().branch(ir::Compare::Ne, reg(b().load(ir::at(storage), 8)), imm(0), present, done);
   b().start(present);
-  Address key = temp(8);
-  b().store(key, map.key->size, task_field(reg(task), "pid"));
+  Address key = memory_.temp(8);
+  Location pid = memory_.kernel_field(reg(task), "struct task_struct", {"pid"});
+  b().store(key, map.key->size, memory_.read_scalar(pid));
   int index = image_.script_map(number);
   b().call(BPF_FUNC_map_update_elem, {reg(b().map_pointer(index)), reg(b().address_of(key)),
                                       reg(b().address_of(ir::at(storage, kPresentSize))), imm(0)});
   b().jump(done);
   b().start(done);
   b().finish();
+}
+
+void lower_dump(ImageBuilder& image, ir::Program& program, int map) {
+  ProgramCode code(program);
+  CodeWriter base(code, image);
+  Memory memory(base, ProgramType::RawTracepoint);
+  LocalStorage storage(base, memory);
+  MapDump(base, memory, storage).run(map);
 }
 
 }  // namespace flowtap

@@ -1,16 +1,20 @@
 // The memory that expressions denote: fields, elements, what pointers lead to, and the arguments of
 // the probe. A location is read when its value is needed, not before.
 
-#include <linux/bpf.h>
+#include "lower/locations.h"
 
 #include <algorithm>
 
-#include "lower/lowering.h"
 #include "types/layout.h"
 
 namespace flowtap {
 
-std::optional<Location> Lowering::location_of(const Expr& expr) {
+// A struct, tuple or record by value: where it lies.
+static Location value_location(const Value& value) {
+  return {.type = value.type, .space = AddressSpace::Bpf, .address = value.address};
+}
+
+std::optional<Location> Locations::location_of(const Expr& expr) {
   if (auto* n = std::get_if<Member>(&expr.node)) return member_location(expr, *n);
   if (auto* n = std::get_if<Index>(&expr.node)) return index_location(expr, *n);
   if (auto* n = std::get_if<Unary>(&expr.node); n && n->op == UnaryOp::Dereference)
@@ -18,20 +22,15 @@ std::optional<Location> Lowering::location_of(const Expr& expr) {
   return std::nullopt;
 }
 
-Location Lowering::pointed_at(const Expr& pointer) {
+Location Locations::pointed_at(const Expr& pointer) {
   Type type = type_of(pointer);
   return {.type = type->element,
           .space = type->space,
-          .address = ir::at(b().in_reg(lower_scalar(pointer))),
+          .address = ir::at(b().in_reg(expressions_.lower_scalar(pointer))),
           .base = type->element};
 }
 
-// A struct, tuple or record by value: where it lies.
-static Location value_location(const Value& value) {
-  return {.type = value.type, .space = AddressSpace::Bpf, .address = value.address};
-}
-
-std::optional<Location> Lowering::member_location(const Expr& expr, const Member& node) {
+std::optional<Location> Locations::member_location(const Expr& expr, const Member& node) {
   const Builtin* builtin = info(*node.base).builtin;
   if (builtin && builtin->id == Fn::Args) return args_location(expr, node);
   Type base = type_of(*node.base);
@@ -44,7 +43,7 @@ std::optional<Location> Lowering::member_location(const Expr& expr, const Member
   } else if (std::optional<Location> location = location_of(*node.base)) {
     from = *location;
   } else {
-    from = value_location(lower(*node.base));
+    from = value_location(expressions_.lower(*node.base));
   }
   if (is(base, Kind::Struct) && !base->is_complete) base = image_.types().complete(base);
   const Field* field = find_field(base, node.name);
@@ -56,10 +55,10 @@ std::optional<Location> Lowering::member_location(const Expr& expr, const Member
   return from;
 }
 
-std::optional<Location> Lowering::index_location(const Expr& expr, const Index& node) {
+std::optional<Location> Locations::index_location(const Expr& expr, const Index& node) {
   Type base = type_of(*node.base);
   if (is(base, Kind::Tuple)) {
-    Location from = value_location(lower(*node.base));
+    Location from = value_location(expressions_.lower(*node.base));
     from.address =
         from.address + find_field(base, std::to_string(*info(*node.index).value))->offset;
     from.type = type_of(expr);
@@ -71,7 +70,7 @@ std::optional<Location> Lowering::index_location(const Expr& expr, const Index& 
     from = pointed_at(*node.base);
   } else {
     std::optional<Location> location = location_of(*node.base);
-    from = location ? *location : value_location(lower(*node.base));
+    from = location ? *location : value_location(expressions_.lower(*node.base));
   }
   uint32_t size = std::max(1u, is(base, Kind::Array) || is_pointer ? base->element->size : 1);
   uint32_t header = is(base, Kind::Buffer) ? kBufferHeader : 0;
@@ -87,11 +86,12 @@ std::optional<Location> Lowering::index_location(const Expr& expr, const Index& 
       return from;
     }
   }
-  Operand index = lower_scalar(*node.index);
+  Operand index = expressions_.lower_scalar(*node.index);
   if (!is_pointer &&
       from.space == AddressSpace::Context) {  // the verifier allows no variable offset
-    Address own = temp(base->size);
-    read_bytes(own, base->size, {.type = base, .space = from.space, .address = from.address});
+    Address own = memory_.temp(base->size);
+    memory_.read_bytes(own, base->size,
+                       {.type = base, .space = from.space, .address = from.address});
     from.address = own;
     from.space = AddressSpace::Bpf;
   }
@@ -107,8 +107,8 @@ std::optional<Location> Lowering::index_location(const Expr& expr, const Index& 
 
 // The address of an element. For an index outside the array it leads to zeros in our own memory,
 // and otherwise nowhere, which reads as 0 too.
-ir::Reg Lowering::element_within(const Location& place, const Type& array, const Bounded& index,
-                                 const std::function<Reg()>& element) {
+ir::Reg Locations::element_within(const Location& place, const Type& array, const Bounded& index,
+                                  const std::function<Reg()>& element) {
   Reg address = b().new_reg();
   int32_t inside = b().new_block(), outside = b().new_block(), done = b().new_block();
   b().branch(ir::Compare::Lt, index.value, imm(index.limit), inside, outside);
@@ -124,52 +124,16 @@ ir::Reg Lowering::element_within(const Location& place, const Type& array, const
   return address;
 }
 
-// The verifier allows no arithmetic on a pointer that may be null, so the two cases part here.
-// Of a BPF program's pointers, the kernel lets a tracing program load only the context: a helper
-// gives the others, as numbers.
-ir::Operand Lowering::context_word(const Field& field) {
-  bool is_of_program = instance_.attach_module.starts_with(kBpfModule);
-  if (!is_of_program || !is(field.type, Kind::Pointer))
-    return known_pointer(reg(b().load(ir::at(ctx(), static_cast<int32_t>(field.offset)), 8)),
-                         field.type);
-  Address cell = temp(8);
-  b().store(cell, 8, imm(0));
-  b().call(BPF_FUNC_get_func_arg, {reg(ctx()), imm(field.offset / 8), reg(b().address_of(cell))});
-  return reg(b().load(cell, 8));
-}
-
-ir::Operand Lowering::known_pointer(Operand value, const Type& type) {
-  if (!is(type, Kind::Pointer)) return value;
-  Reg result = b().new_reg();
-  int32_t is_set = b().new_block(), done = b().new_block();
-  b().assign(result, imm(0));
-  b().branch(ir::Compare::Ne, value, imm(0), is_set, done);
-  b().start(is_set);
-  b().assign(result, value);
-  b().jump(done);
-  b().start(done);
-  return reg(result);
-}
-
-// Data of any length stands behind a tracepoint's record; its field is a u32 that leads there:
-//   | u16 offset | u16 length |   from the start of the record, or from behind the field itself
-ir::Reg Lowering::data_address(const Field& field) {
-  Reg word = b().load(ir::at(ctx(), static_cast<int32_t>(field.offset)), 4);
-  Reg offset = b().alu(ir::Alu::And, reg(word), imm(0xffff));
-  Reg address = b().alu(ir::Alu::Add, reg(ctx()), reg(offset));
-  return field.is_rel_loc ? b().alu(ir::Alu::Add, reg(address), imm(field.offset + 4)) : address;
-}
-
 // The probe's arguments lie in its context, a tracepoint's at their offsets in its record.
 // Functions' arguments take a word each, whatever their type: scalars are not read by location.
-std::optional<Location> Lowering::args_location(const Expr& expr, const Member& node) {
+std::optional<Location> Locations::args_location(const Expr& expr, const Member& node) {
   const Field* field = find_field(instance_.args, node.name);
   CHECK(field != nullptr);
   bool is_word = instance_.kind != ProbeKind::Tracepoint && is_scalar(type_of(expr));
   if (is_word || field->is_data_loc) return std::nullopt;
   Location from{.type = type_of(expr),
                 .space = AddressSpace::Context,
-                .address = ir::at(ctx(), static_cast<int32_t>(field->offset))};
+                .address = ir::at(frame_.ctx(), static_cast<int32_t>(field->offset))};
   from.bit_offset = field->bit_offset;
   from.bit_size = field->bit_size;
   return from;

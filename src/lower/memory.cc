@@ -1,26 +1,60 @@
 // Reading, copying and zeroing memory. Kernel and user memory is read through helpers that
 // cannot fault; memory the verifier knows (stack, scratch, map values, records) directly.
 
+#include "lower/memory.h"
+
 #include <linux/bpf.h>
 
 #include <algorithm>
 
 #include "bpf/helpers.h"
-#include "lower/lowering.h"
 
 namespace flowtap {
 
 // Longer runs go through a helper, which copies a word at a time.
 static constexpr uint32_t kMostInline = 256;
+
 // A store of zeros is one instruction where a copied word is two: 1024 bytes take 18 ns, and 75
 // with the helper. That is a string of the usual limit.
 static constexpr uint32_t kMostStoredZeros = 1024;
 
-ir::Address Lowering::temp(uint32_t size) {
+// The widest step that is aligned at `offset` and does not pass `size`; the verifier refuses
+// misaligned access to the stack.
+static uint32_t step_at(uint32_t offset, uint32_t remaining) {
+  for (uint32_t step : {8u, 4u, 2u})
+    if (offset % step == 0 && remaining >= step) return step;
+  return 1;
+}
+
+// An address the verifier knows may not be masked, compared or put into a map and read back. It
+// forgets what it knows once the address has passed through scratch memory.
+ir::Operand Memory::as_number(Operand pointer) {
+  Address cell = ir::in_slot(b().new_slot(8, ir::Place::Scratch));
+  b().store(cell, 8, pointer);
+  return reg(b().load(cell, 8));
+}
+
+// A field of a kernel struct, by the names on the way to it: "__sk_common.skc_cookie".
+Location Memory::kernel_field(Operand object, const char* type_name,
+                              std::initializer_list<const char*> path) {
+  Type type = image_.target().find_type(type_name);
+  int32_t offset = 0;
+  for (const char* name : path) {
+    type = image_.types().complete(type);
+    const Field* field = find_field(type, name);
+    CHECK(field != nullptr);
+    offset += static_cast<int32_t>(field->offset);
+    type = field->type;
+  }
+  return {
+      .type = type, .space = AddressSpace::Kernel, .address = ir::at(b().in_reg(object), offset)};
+}
+
+ir::Address Memory::temp(uint32_t size) {
   int32_t function = b().function();
   size = std::max(size, 8u);
-  for (Temp& t : temps_) {
-    uint32_t have = program_.slots[static_cast<size_t>(t.slot)].size;
+  for (Temporary& t : temps_) {
+    uint32_t have = code_.program().slots[static_cast<size_t>(t.slot)].size;
     if (t.is_used || t.function != function || have < size || have > size * 2) continue;
     t.is_used = true;
     return ir::in_slot(t.slot);
@@ -30,15 +64,20 @@ ir::Address Lowering::temp(uint32_t size) {
   return ir::in_slot(slot);
 }
 
-void Lowering::note_site(SiteKind kind, const std::string& subject, Operand code) {
-  int site = image_.add_site(kind, b().span(), subject);
-  Reg base = b().map_value(image_.image().site_map, site * static_cast<int32_t>(kSiteSize));
-  b().store(ir::at(base, 8), 8, code);
-  b().atomic_add(ir::at(base), 8, imm(1));
+ir::Address Memory::stack_temp(uint32_t size) {
+  Address place = temp(size);
+  code_.program().slots[static_cast<size_t>(place.slot)].place = ir::Place::Stack;
+  return place;
+}
+
+// Temporaries of a statement are free again; those it made stay in the list.
+void Memory::free_since(const Temporaries& before) {
+  for (size_t i = 0; i < temps_.size(); i++)
+    temps_[i].is_used = i < before.size() && before[i].is_used;
 }
 
 // With -k a failed read is counted; without it the value is 0 and nobody is told.
-void Lowering::check_read(Reg result, int64_t helper) {
+void Memory::check_read(Reg result, int64_t helper) {
   if (!image_.options().warns) return;
   int32_t failed = b().new_block(), go_on = b().new_block();
   b().branch(ir::Compare::SLt, reg(result), imm(0), failed, go_on);
@@ -48,7 +87,7 @@ void Lowering::check_read(Reg result, int64_t helper) {
   b().start(go_on);
 }
 
-int64_t Lowering::read_helper(AddressSpace space, bool is_string) const {
+int64_t Memory::read_helper(AddressSpace space, bool is_string) const {
   if (space == AddressSpace::User)
     return is_string ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_user;
   return is_string ? BPF_FUNC_probe_read_kernel_str : BPF_FUNC_probe_read_kernel;
@@ -56,21 +95,21 @@ int64_t Lowering::read_helper(AddressSpace space, bool is_string) const {
 
 // An address of unknown origin: kernel addresses have the top bit set on every 64-bit machine
 // that Linux runs on.
-void Lowering::by_space(AddressSpace space, Operand address,
-                        const std::function<void(AddressSpace)>& read) {
-  if (space != AddressSpace::None) return read(space);
+void Memory::by_space(AddressSpace space, Operand address,
+                      const std::function<void(AddressSpace)>& access) {
+  if (space != AddressSpace::None) return access(space);
   int32_t kernel = b().new_block(), user = b().new_block(), done = b().new_block();
   b().branch(ir::Compare::SLt, address, imm(0), kernel, user);
   b().start(kernel);
-  read(AddressSpace::Kernel);
+  access(AddressSpace::Kernel);
   b().jump(done);
   b().start(user);
-  read(AddressSpace::User);
+  access(AddressSpace::User);
   b().jump(done);
   b().start(done);
 }
 
-void Lowering::read_bytes(Address to, uint32_t size, const Location& from) {
+void Memory::read_bytes(Address to, uint32_t size, const Location& from) {
   if (from.space == AddressSpace::Bpf) return copy(to, from.address, size);
   Operand source = reg(b().address_of(from.address));
   by_space(from.space, source, [&](AddressSpace space) {
@@ -82,12 +121,12 @@ void Lowering::read_bytes(Address to, uint32_t size, const Location& from) {
 // Reads a field of a kernel struct through a typed pointer, where the kernel has such: a load
 // instead of a call. What cannot be read gives 0, as it does with a helper; only a helper can tell,
 // so it is used when failed reads are counted.
-std::optional<ir::Operand> Lowering::read_typed(const Location& from, uint32_t size) {
+std::optional<ir::Operand> Memory::read_typed(const Location& from, uint32_t size) {
   if (from.space != AddressSpace::Kernel || !from.base || from.address.offset < 0 ||
       image_.options().warns)
     return std::nullopt;
   std::optional<DirectRead> direct = image_.target().direct_read(
-      from.base, static_cast<uint32_t>(from.address.offset), size, instance_.program);
+      from.base, static_cast<uint32_t>(from.address.offset), size, type_);
   if (!direct) return std::nullopt;
   auto cast = [&](Operand address) {
     return b().call(ir::kKfunc + direct->cast, {address, imm(direct->type)});
@@ -100,7 +139,7 @@ std::optional<ir::Operand> Lowering::read_typed(const Location& from, uint32_t s
   return reg(b().alu(ir::Alu::Sub, reg(value), reg(cast(imm(0)))));
 }
 
-ir::Operand Lowering::read_scalar(const Location& from) {
+ir::Operand Memory::read_scalar(const Location& from) {
   if (from.bit_size) return read_bits(from);
   uint32_t size = from.type->size;
   Operand value = read_word(from, size);
@@ -108,7 +147,7 @@ ir::Operand Lowering::read_scalar(const Location& from) {
 }
 
 // 1, 2, 4 or 8 bytes.
-ir::Operand Lowering::read_word(const Location& from, uint32_t size) {
+ir::Operand Memory::read_word(const Location& from, uint32_t size) {
   if (from.space == AddressSpace::Bpf || from.space == AddressSpace::Context)
     return reg(b().load(from.address, size));
   if (std::optional<Operand> typed = read_typed(from, size)) return *typed;
@@ -119,7 +158,7 @@ ir::Operand Lowering::read_word(const Location& from, uint32_t size) {
 
 // The bits may straddle their declared type. No more bytes are read than they touch, which may be
 // 9: behind them there may be no memory.
-ir::Operand Lowering::read_bits(const Location& from) {
+ir::Operand Memory::read_bits(const Location& from) {
   uint32_t touched = (from.bit_offset + from.bit_size + 7u) / 8;
   uint32_t size = touched <= 1 ? 1 : touched <= 2 ? 2 : touched <= 4 ? 4 : 8;
   bool is_ours = from.space == AddressSpace::Bpf || from.space == AddressSpace::Context;
@@ -136,7 +175,7 @@ ir::Operand Lowering::read_bits(const Location& from) {
 }
 
 // The bytes that the bits touch, or of 9 of them the bits themselves.
-ir::Operand Lowering::read_crooked_bits(const Location& from, uint32_t touched) {
+ir::Operand Memory::read_crooked_bits(const Location& from, uint32_t touched) {
   Address cell = temp(16);
   b().store(cell, 8, imm(0));
   if (from.space == AddressSpace::Context)
@@ -150,12 +189,12 @@ ir::Operand Lowering::read_crooked_bits(const Location& from, uint32_t touched) 
       b().alu(ir::Alu::Or, reg(b().alu(ir::Alu::Shr, reg(low), imm(from.bit_offset))), reg(high)));
 }
 
-ir::Operand Lowering::narrow(Operand value, const Type& type) {
+ir::Operand Memory::narrow(Operand value, const Type& type) {
   if (type->size >= 8 || !is_scalar(type)) return value;
   return reg(b().extend(value, type->size, is_signed(type)));
 }
 
-Value Lowering::read(const Location& location) {
+Value Memory::read(const Location& location) {
   if (is_scalar(location.type)) return scalar(location.type, read_scalar(location));
   if (location.space == AddressSpace::Bpf) return memory(location.type, location.address);
   Address to = temp(location.type->size);
@@ -163,16 +202,8 @@ Value Lowering::read(const Location& location) {
   return memory(location.type, to);
 }
 
-// The widest step that is aligned at `offset` and does not pass `size`; the verifier refuses
-// misaligned access to the stack.
-static uint32_t step_at(uint32_t offset, uint32_t remaining) {
-  for (uint32_t step : {8u, 4u, 2u})
-    if (offset % step == 0 && remaining >= step) return step;
-  return 1;
-}
-
-void Lowering::in_steps(std::initializer_list<Address> places, uint32_t size,
-                        const std::function<void(uint32_t, uint32_t)>& visit) {
+void Memory::in_steps(std::initializer_list<Address> places, uint32_t size,
+                      const std::function<void(uint32_t, uint32_t)>& visit) {
   for (uint32_t done = 0, step; done < size; done += step) {
     step = 8;
     for (const Address& place : places)
@@ -182,9 +213,9 @@ void Lowering::in_steps(std::initializer_list<Address> places, uint32_t size,
 }
 
 // Memory of our own is copied by the helper that reads the kernel's, where it may be called.
-bool Lowering::can_copy_by_helper() const { return image_.target().has(Feature::KernelReads); }
+bool Memory::can_copy_by_helper() const { return image_.target().has(Feature::KernelReads); }
 
-void Lowering::copy(Address to, Address from, uint32_t size) {
+void Memory::copy(Address to, Address from, uint32_t size) {
   if (to == from) return;
   if (size > kMostInline && can_copy_by_helper()) {
     b().call(BPF_FUNC_probe_read_kernel,
@@ -196,7 +227,7 @@ void Lowering::copy(Address to, Address from, uint32_t size) {
   });
 }
 
-void Lowering::zero(Address to, uint32_t size) {
+void Memory::zero(Address to, uint32_t size) {
   uint32_t most = image_.options().uses(Feature::StoredZeros) ? kMostStoredZeros : kMostInline;
   if (size > most && can_copy_by_helper()) {
     Reg zeros = b().map_value(image_.zeros(size));
@@ -208,7 +239,7 @@ void Lowering::zero(Address to, uint32_t size) {
 
 // Stores a value as another type of the same family: wider integers, longer strings, tuples of
 // such. Every byte of the target is written, so that equal values are equal bytes.
-void Lowering::store(const Value& value, Address to, const Type& type) {
+void Memory::store(const Value& value, Address to, const Type& type) {
   if (is_scalar(type)) {
     b().store(to, type->size, value.operand);
     return;
@@ -219,7 +250,7 @@ void Lowering::store(const Value& value, Address to, const Type& type) {
   if (size < type->size) zero(to + size, type->size - size);
 }
 
-void Lowering::store_fields(const Value& value, Address to, const Type& type) {
+void Memory::store_fields(const Value& value, Address to, const Type& type) {
   uint32_t used = 0;
   for (const Field& field : type->fields) used += field.type->size;
   if (used < type->size) zero(to, type->size);
@@ -229,6 +260,26 @@ void Lowering::store_fields(const Value& value, Address to, const Type& type) {
         .type = from->type, .space = AddressSpace::Bpf, .address = value.address + from->offset};
     store(read(source), to + field.offset, field.type);
   }
+}
+
+void Memory::store_text(Address to, uint32_t size, const std::string& text) {
+  std::string bytes = text.substr(0, size);
+  bytes.resize(size, '\0');
+  uint32_t written = std::min<uint32_t>(size, static_cast<uint32_t>((text.size() + 8) / 8 * 8));
+  in_steps({to}, written, [&](uint32_t at, uint32_t step) {
+    int64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, step);
+    if (step == 4) word = static_cast<int32_t>(word);
+    b().store(to + at, step, imm(word));
+  });
+  if (written < size) zero(to + written, size - written);
+}
+
+Value Memory::text_value(const std::string& text) {
+  uint32_t size = static_cast<uint32_t>(text.size() + 1);
+  Address to = temp(size);
+  store_text(to, size, text);
+  return memory(string_type(size), to);
 }
 
 }  // namespace flowtap

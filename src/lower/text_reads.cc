@@ -1,11 +1,12 @@
 // str() and buf(): strings and bytes that are read from memory, with or without a length.
 
+#include "lower/text_reads.h"
+
 #include <linux/bpf.h>
 
 #include <algorithm>
 
 #include "builtins/probes.h"
-#include "lower/lowering.h"
 #include "types/layout.h"
 
 namespace flowtap {
@@ -13,19 +14,20 @@ namespace flowtap {
 // Reads a NUL-terminated string; answers the helper's result: its length with the NUL, or an error.
 // When the text fills the room, one more byte tells whether it was cut: then the last byte is kept
 // too, and a string without a NUL is how readers know.
-ir::Reg Lowering::read_string(Address to, uint32_t size, Operand length, Operand from,
-                              AddressSpace space) {
+ir::Reg TextReads::read_string(Address to, uint32_t size, Operand length, Operand from,
+                               AddressSpace space) {
   Reg got = b().new_reg();
-  by_space(space, from, [&](AddressSpace where) {
-    int64_t helper = read_helper(where, true);
+  memory_.by_space(space, from, [&](AddressSpace where) {
+    int64_t helper = memory_.read_helper(where, true);
     Reg result = b().call(helper, {reg(b().address_of(to)), length, from});
     b().assign(got, reg(result));
-    check_read(result, helper);
+    memory_.check_read(result, helper);
     int32_t full = b().new_block(), done = b().new_block();
     b().branch(ir::Compare::Eq, reg(result), imm(size), full, done);
     b().start(full);
     Reg last = b().alu(ir::Alu::Add, from, imm(size - 1));
-    b().call(read_helper(where, false), {reg(b().address_of(to + (size - 1))), imm(1), reg(last)});
+    b().call(memory_.read_helper(where, false),
+             {reg(b().address_of(to + (size - 1))), imm(1), reg(last)});
     int32_t cut = b().new_block();
     b().branch(ir::Compare::Ne, reg(b().load(to + (size - 1), 1)), imm(0), cut, done);
     b().start(cut);
@@ -36,24 +38,24 @@ ir::Reg Lowering::read_string(Address to, uint32_t size, Operand length, Operand
   return got;
 }
 
-void Lowering::lower_str(const Expr& expr, const std::vector<ExprPtr>& args, Address to,
-                         const Type& type) {
+void TextReads::lower_str(const Expr& expr, const std::vector<ExprPtr>& args, Address to,
+                          const Type& type) {
   bool is_worked_out = args.size() > 1 && !info(*args[1]).value;
   uint32_t size = std::min(type->size, info(expr).type->size);
   uint64_t length =
       args.size() > 1 ? static_cast<uint64_t>(info(*args[1]).value.value_or(0)) : size;
   bool is_cut_on_purpose = length < size && !is_worked_out;
   if (!is_scalar(type_of(*args[0]))) {  // a string or char array already
-    Value text = lower(*args[0]);
+    Value text = expressions_.lower(*args[0]);
     if (is_worked_out) return copy_start(text.address, *args[1], to, type, size);
     uint32_t wanted = static_cast<uint32_t>(std::min<uint64_t>(length, size));
-    return store({string_type(wanted), {}, text.address}, to, type);
+    return memory_.store({string_type(wanted), {}, text.address}, to, type);
   }
   AddressSpace space = space_behind(*args[0]);
-  Operand address = lower_scalar(*args[0]);
-  Operand wanted = is_worked_out ? lower_scalar(*args[1]) : imm(0);
+  Operand address = expressions_.lower_scalar(*args[0]);
+  Operand wanted = is_worked_out ? expressions_.lower_scalar(*args[1]) : imm(0);
   b().set_span(expr.span);
-  zero(to, type->size);
+  memory_.zero(to, type->size);
   if (is_cut_on_purpose) return read_cut_string(to, imm(size), address, space);
   if (!is_worked_out) {
     read_string(to, size, imm(size), address, space);
@@ -71,25 +73,25 @@ void Lowering::lower_str(const Expr& expr, const std::vector<ExprPtr>& args, Add
 }
 
 // No more of a string than the script asked for.
-void Lowering::read_cut_string(Address to, Operand size, Operand from, AddressSpace space) {
-  by_space(space, from, [&](AddressSpace where) {
-    int64_t helper = read_helper(where, true);
-    check_read(b().call(helper, {reg(b().address_of(to)), size, from}), helper);
+void TextReads::read_cut_string(Address to, Operand size, Operand from, AddressSpace space) {
+  memory_.by_space(space, from, [&](AddressSpace where) {
+    int64_t helper = memory_.read_helper(where, true);
+    memory_.check_read(b().call(helper, {reg(b().address_of(to)), size, from}), helper);
   });
 }
 
 // The first bytes of a string in our own memory.
-void Lowering::copy_start(Address from, const Expr& length, Address to, const Type& type,
-                          uint32_t size) {
-  Operand wanted = lower_scalar(length);
-  zero(to, type->size);
+void TextReads::copy_start(Address from, const Expr& length, Address to, const Type& type,
+                           uint32_t size) {
+  Operand wanted = expressions_.lower_scalar(length);
+  memory_.zero(to, type->size);
   Reg bytes = bounded_length({wanted, type_of(length)}, size);
   b().call(BPF_FUNC_probe_read_kernel,
            {reg(b().address_of(to)), reg(bytes), reg(b().address_of(from))});
 }
 
 // Goes on at one of three places, for a length below 0, below `limit`, and beyond.
-void Lowering::branch_by_length(const Length& length, uint32_t limit, const ByLength& places) {
+void TextReads::branch_by_length(const Length& length, uint32_t limit, const ByLength& places) {
   if (is_signed(length.type)) {
     int32_t positive = b().new_block();
     b().branch(ir::Compare::SLt, length.operand, imm(0), places.none, positive);
@@ -100,7 +102,7 @@ void Lowering::branch_by_length(const Length& length, uint32_t limit, const ByLe
 
 // 0 to `most`, in a form that the verifier can follow. Lengths are often results of calls, which
 // are negative when the call failed: there is nothing to read then.
-ir::Reg Lowering::bounded_length(const Length& length, uint32_t most) {
+ir::Reg TextReads::bounded_length(const Length& length, uint32_t most) {
   if (length.operand.is_imm())
     return b().constant(
         static_cast<int64_t>(std::min(static_cast<uint64_t>(length.operand.imm), uint64_t{most})));
@@ -123,7 +125,7 @@ ir::Reg Lowering::bounded_length(const Length& length, uint32_t most) {
 }
 
 // Where an address leads: a plain integer is one of the traced program, where there is one.
-AddressSpace Lowering::space_behind(const Expr& address) const {
+AddressSpace TextReads::space_behind(const Expr& address) const {
   Type type = type_of(address);
   if (is(type, Kind::Pointer)) return type->space;
   const ProbeRow& row = probe_row(instance_.kind);
@@ -135,7 +137,7 @@ AddressSpace Lowering::space_behind(const Expr& address) const {
 
 // The bytes that an address leads to, or that an array or string consists of. A plain integer is an
 // address of the traced program where there is one.
-Location Lowering::bytes_behind(const Expr& expr) {
+Location TextReads::bytes_behind(const Expr& expr) {
   Type type = type_of(expr);
   if (is_scalar(type)) {
     bool is_pointer = is(type, Kind::Pointer);
@@ -144,18 +146,21 @@ Location Lowering::bytes_behind(const Expr& expr) {
             .space = is_pointer ? type->space
                      : is_user  ? AddressSpace::User
                                 : AddressSpace::None,
-            .address = ir::at(b().in_reg(lower_scalar(expr)))};
+            .address = ir::at(b().in_reg(expressions_.lower_scalar(expr)))};
   }
-  if (std::optional<Location> location = location_of(expr)) return *location;
+  if (std::optional<Location> location = locations_.location_of(expr)) return *location;
   uint32_t header = is(type, Kind::Buffer) ? kBufferHeader : 0;
-  return {.type = type, .space = AddressSpace::Bpf, .address = lower(expr).address + header};
+  return {.type = type,
+          .space = AddressSpace::Bpf,
+          .address = expressions_.lower(expr).address + header};
 }
 
-void Lowering::lower_buf(const Expr& expr, const std::vector<ExprPtr>& args, Address to,
-                         const Type& type) {
+void TextReads::lower_buf(const Expr& expr, const std::vector<ExprPtr>& args, Address to,
+                          const Type& type) {
   uint32_t size = std::min(type->size, info(expr).type->size) - kBufferHeader;
-  Operand wanted = args.size() > 1 ? lower_scalar(*args[1]) : imm(type_of(*args[0])->size);
-  zero(to, type->size);
+  Operand wanted =
+      args.size() > 1 ? expressions_.lower_scalar(*args[1]) : imm(type_of(*args[0])->size);
+  memory_.zero(to, type->size);
   Location source = bytes_behind(*args[0]);
   b().set_span(expr.span);
   Type from = type_of(*args[0]);
@@ -168,10 +173,10 @@ void Lowering::lower_buf(const Expr& expr, const std::vector<ExprPtr>& args, Add
   AddressSpace space = source.space == AddressSpace::Bpf || source.space == AddressSpace::Context
                            ? AddressSpace::Kernel
                            : source.space;
-  by_space(space, address, [&](AddressSpace where) {
-    int64_t helper = read_helper(where, false);
-    check_read(b().call(helper, {reg(b().address_of(to + kBufferHeader)), reg(length), address}),
-               helper);
+  memory_.by_space(space, address, [&](AddressSpace where) {
+    int64_t helper = memory_.read_helper(where, false);
+    memory_.check_read(
+        b().call(helper, {reg(b().address_of(to + kBufferHeader)), reg(length), address}), helper);
   });
 }
 

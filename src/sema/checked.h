@@ -54,6 +54,8 @@ struct MapInfo {
   const MapDecl* decl = nullptr;
   bool is_reached = false;  // used where code runs: not ruled out, nor in a function nobody calls
   Span span;                // first use
+
+  bool is_paired() const { return decl && !decl->pairs.empty(); }  // it says what ends entries
 };
 
 // A probe block for one context: its own copy of the body, and the places it is attached to.

@@ -1,7 +1,7 @@
 #pragma once
 // How user stacks are unwound without frame pointers: the bytes that flowtap makes of .eh_frame
 // sections and that programs in the kernel read. dw_ustack is compiled to code that walks these
-// tables (lower/unwind.cc); runtime/unwind_tables.cc fills them.
+// tables (lower/unwinding.cc); runtime/unwind_tables.cc fills them.
 //
 // A row holds for the addresses from its own up to that of the next row:
 //

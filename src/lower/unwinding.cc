@@ -6,15 +6,17 @@
 // Where flowtap does not know the process yet, or it has become another program, it is asked for
 // tables; until they are there the kernel follows frame pointers, and that is counted.
 
+#include "lower/unwinding.h"
+
 #include <linux/bpf.h>
 
 #include "builtins/probes.h"
-#include "lower/lowering.h"
 #include "lower/unwind_round.h"
 #include "types/layout.h"
 #include "types/unwind.h"
 
 namespace flowtap {
+
 namespace {
 
 using ir::Alu;
@@ -31,11 +33,9 @@ constexpr int64_t kPatienceNs = 100'000'000;
 
 }  // namespace
 
-// --- the registers --------------------------------------------------------------------------
-
 // User probes have them as context, samples when they interrupted user mode; else they lie where
 // the kernel was entered. Jumps to `nothing` where there is no user mode: in kernel threads.
-Lowering::UserRegisters Lowering::user_registers(int32_t nothing) {
+Unwinding::UserRegisters Unwinding::user_registers(int32_t nothing) {
   UserRegisters out{b().new_reg(), b().new_reg(), b().new_reg()};
   auto take = [&](Reg from) {
     b().assign(out.ip, reg(b().load(ir::at(from, kRip), 8)));
@@ -43,16 +43,16 @@ Lowering::UserRegisters Lowering::user_registers(int32_t nothing) {
     b().assign(out.bp, reg(b().load(ir::at(from, kRbp), 8)));
   };
   if (probe_row(instance_.kind).has(kUserSpace)) {
-    take(ctx());
+    take(uses_.frame.ctx());
     return out;
   }
   int32_t done = b().new_block();
   if (instance_.program == ProgramType::PerfEvent) {
     int32_t in_user = b().new_block(), in_kernel = b().new_block();
-    Reg segment = b().load(ir::at(ctx(), kCs), 8);
+    Reg segment = b().load(ir::at(uses_.frame.ctx(), kCs), 8);
     b().branch(Compare::Set, reg(segment), imm(kUserMode), in_user, in_kernel);
     b().start(in_user);
-    take(ctx());
+    take(uses_.frame.ctx());
     b().jump(done);
     b().start(in_kernel);
   }
@@ -67,9 +67,7 @@ Lowering::UserRegisters Lowering::user_registers(int32_t nothing) {
   return out;
 }
 
-// --- the process ----------------------------------------------------------------------------
-
-void Lowering::ask_for_tables(Operand pid, const Layout& layout) {
+void Unwinding::ask_for_tables(Operand pid, const Layout& layout) {
   Event event{.kind = EventKind::Unwind, .span = b().span()};
   Type word = int_type(8, false);
   event.args = {{.name = {}, .type = word, .offset = kRecordHeader},
@@ -92,7 +90,7 @@ void Lowering::ask_for_tables(Operand pid, const Layout& layout) {
 }
 
 // Jumps to `too_early` when somebody has asked not long ago.
-void Lowering::wait_before_asking(Reg entry, int32_t too_early) {
+void Unwinding::wait_before_asking(Reg entry, int32_t too_early) {
   int32_t impatient = b().new_block();
   Reg now = b().call(BPF_FUNC_ktime_get_ns, {});
   Reg waited = b().alu(Alu::Sub, reg(now), reg(b().load(ir::at(entry, kUnwindAskedAt), 8)));
@@ -102,7 +100,7 @@ void Lowering::wait_before_asking(Reg entry, int32_t too_early) {
 }
 
 // Where the current process has its stack and code. A kernel thread has none, and its pointer is 0.
-Lowering::Layout Lowering::layout_of_process(int32_t nothing) {
+Unwinding::Layout Unwinding::layout_of_process(int32_t nothing) {
   auto offset_of = [&](const char* type, const char* name) {
     const Field* field = find_field(image_.types().complete(image_.target().find_type(type)), name);
     CHECK(field != nullptr);
@@ -119,9 +117,9 @@ Lowering::Layout Lowering::layout_of_process(int32_t nothing) {
 
 // The entry of the current process. Jumps to `missing`, after asking for them, where there are no
 // tables yet.
-ir::Reg Lowering::find_unwind_tables(Operand pid, const Layout& layout, int32_t missing) {
+ir::Reg Unwinding::find_unwind_tables(Operand pid, const Layout& layout, int32_t missing) {
   const UnwindMaps& maps = image_.unwind();
-  Address key = temp(8);
+  Address key = uses_.memory.temp(8);
   b().store(key, 8, pid);
   Reg entry = b().call(BPF_FUNC_map_lookup_elem,
                        {reg(b().map_pointer(maps.processes)), reg(b().address_of(key))});
@@ -145,7 +143,7 @@ ir::Reg Lowering::find_unwind_tables(Operand pid, const Layout& layout, int32_t 
   b().jump(ask);
 
   b().start(fresh);
-  Address value = temp(kUnwindProcessSize);
+  Address value = uses_.memory.temp(kUnwindProcessSize);
   b().store(value, 8, imm(0));
   b().store(value + kUnwindStackStart, 8, reg(layout.stack_start));
   b().store(value + kUnwindCodeEnd, 8, reg(layout.code_end));
@@ -162,13 +160,11 @@ ir::Reg Lowering::find_unwind_tables(Operand pid, const Layout& layout, int32_t 
   return entry;
 }
 
-// --- the frames -----------------------------------------------------------------------------
-
-void Lowering::lower_unwound_stack(const Expr& expr, Address to) {
+void Unwinding::lower_unwound_stack(const Expr& expr, Address to) {
   using namespace unwind_state;
   const Type& type = info(expr).type;
   uint32_t limit = type->stack_limit;
-  if (limit == 0) return zero(to, kStackHeader);
+  if (limit == 0) return uses_.memory.zero(to, kStackHeader);
   uint32_t size = kStackHeader + limit * kStackFrameSize;
   // The loop's body reaches memory that all functions of the program share.
   Address work = ir::in_slot(b().new_slot(size, ir::Place::Scratch));
@@ -176,7 +172,7 @@ void Lowering::lower_unwound_stack(const Expr& expr, Address to) {
   int32_t nothing = b().new_block(), missing = b().new_block(), cut = b().new_block(),
           unmapped = b().new_block(), done = b().new_block();
 
-  Operand pid = lower_pid({}, false);
+  Operand pid = uses_.tasks.lower_pid({}, false);
   UserRegisters registers = user_registers(nothing);
   b().store(state + kIp, 8, reg(registers.ip));
   b().store(state + kSp, 8, reg(registers.sp));
@@ -186,15 +182,15 @@ void Lowering::lower_unwound_stack(const Expr& expr, Address to) {
   b().store(state + kFirst, 8, reg(b().load(ir::at(entry), 4)));
   b().store(state + kMappings, 8, reg(b().load(ir::at(entry, kUnwindMappingCount), 4)));
   for (int32_t at : {kFrames, kBack, kOutcome, kKey, kPlace}) b().store(state + at, 8, imm(0));
-  zero(work, size);
+  uses_.memory.zero(work, size);
   int32_t function = write_unwind_round(
-      program_, b(),
+      code_.program(), b(),
       {.maps = image_.unwind(), .state = state, .frames = work + kStackHeader, .limit = limit});
   b().call(BPF_FUNC_loop, {imm(limit), reg(b().callback(function)), imm(0), imm(0)});
   b().store(work, 4, reg(b().load(state + kFrames, 8)));
   b().store(work + kStackPid, 4, pid);
-  copy(to, work, size);
-  if (type->stack_mode != StackMode::Raw) note_process(pid);
+  uses_.memory.copy(to, work, size);
+  if (type->stack_mode != StackMode::Raw) uses_.buffer.note_process(pid);
   Reg outcome = b().load(state + kOutcome, 8);
   int32_t not_cut = b().new_block();
   b().branch(Compare::Eq, reg(outcome), imm(static_cast<int64_t>(UnwindOutcome::Cut)), cut,
@@ -213,10 +209,10 @@ void Lowering::lower_unwound_stack(const Expr& expr, Address to) {
 
   b().start(missing);
   note_site(SiteKind::TablesMissing, "dw_ustack", imm(0));
-  lower_stack(expr, to);
+  uses_.stacks.lower_stack(expr, to);
   b().jump(done);
   b().start(nothing);
-  zero(to, size);
+  uses_.memory.zero(to, size);
   b().jump(done);
   b().start(done);
 }

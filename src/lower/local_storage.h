@@ -1,0 +1,36 @@
+#pragma once
+// Values of maps that are kept in task storage; per_thread.h says which.
+
+#include "lower/code.h"
+#include "lower/memory.h"
+
+namespace flowtap {
+
+class LocalStorage : private CodeWriter {
+ public:
+  LocalStorage(const CodeWriter& base, Memory& memory) : CodeWriter(base), memory_(memory) {}
+  Reg local_storage(int number, Operand task, int64_t flags);
+  Reg lookup_local(int number);
+  Reg create_local(int number, int32_t present, int32_t absent);
+  Value delete_local(int number);
+
+ private:
+  Memory& memory_;
+};
+
+// Runs once per thread as a task iterator, and copies its value to the map that is printed.
+class MapDump : private CodeWriter {
+ public:
+  MapDump(const CodeWriter& base, Memory& memory, LocalStorage& storage)
+      : CodeWriter(base), memory_(memory), storage_(storage) {}
+  void run(int number);
+
+ private:
+  Memory& memory_;
+  LocalStorage& storage_;
+};
+
+// The body of the program that copies a per-thread map into the one that is printed.
+void lower_dump(ImageBuilder& image, ir::Program& program, int map);
+
+}  // namespace flowtap
