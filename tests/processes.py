@@ -415,6 +415,25 @@ def json_objects_have_no_equal_keys(flowtap):
     return problem
 
 
+def kernel_memory(process):
+    """Bytes of the maps and programs that a process has open."""
+    texts = [lines_of(info) for info in Path(f"/proc/{process.pid}/fdinfo").iterdir()]
+    sizes = [dict(line.split(":", 1) for line in text if ":" in line) for text in texts]
+    return sum(int(size["memlock"]) for size in sizes if "memlock" in size)
+
+
+def printing_a_map_per_thread_costs_no_memory_before(flowtap):
+    """The commonest pair of all, and the same without what is printed at the end."""
+    pair = "tracepoint:syscalls:sys_enter_connect { %s } tracepoint:syscalls:sys_exit_connect { %s }"
+    scripts = pair % ("@s[tid] = nsecs;", "delete(@s, tid);"), pair % ("$x = nsecs;", "$y = nsecs;")
+    sizes = []
+    for script in scripts:
+        running = Running(flowtap, "-e", script)
+        sizes.append(kernel_memory(running.process))
+        running.stop()
+    return "" if sizes[0] - sizes[1] < 100_000 else f"{sizes[0]} bytes with the map, {sizes[1]} without"
+
+
 def options_of_flowtap_go_before_and_after_a_tool(flowtap):
     problem = ""
     for words in (["-q", "tcplife", "--port", "443"], ["--quiet", "tcplife", "--port", "443"], ["tcplife", "--port=443", "-q"], ["-qf", "json", "tcplife"]):

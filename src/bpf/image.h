@@ -40,6 +40,7 @@ struct MapDef {
   int whole_keys = -1;     // index into maps: where the keys are that this one has as digests only
   int hot_keys = -1;       // likewise: where its hot keys are counted; see types/hot_keys.h
   bool is_mapped = false;  // into flowtap's memory, which writes values there
+  bool is_dumped = false;  // no map: a program writes the entries when they are printed; see Dump
   std::string initial;     // array maps: bytes of the first value; empty for zeros
 
   bool is_script_map = false;
@@ -232,6 +233,12 @@ struct MapSides {
   size_t first = 0, second = 0;  // indices into Image::maps
 };
 
+// A program that visits all threads and writes their entries of a map: key and value, each as long
+// as the map's.
+struct Dump {
+  size_t program = 0, map = 0;  // indices into Image::programs and Image::maps
+};
+
 struct Image {
   std::vector<MapDef> maps;
   std::vector<Program> programs;
@@ -240,8 +247,7 @@ struct Image {
   std::vector<Site> sites;
   std::vector<std::string> strings;  // formats of strftime(), filters of cgroup_path()
   int ringbuf = -1;                  // index into maps
-  // Programs that copy per-thread values into the map that is printed; run before maps are.
-  std::vector<size_t> dumps;
+  std::vector<Dump> dumps;
   int site_map = -1;   // index into maps
   int gate = -1;       // likewise; -1: no program is gated
   int exit_cell = -1;  // likewise; -1: no program calls exit()

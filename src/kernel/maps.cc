@@ -142,7 +142,7 @@ Result<std::vector<Fd>> create_maps(const Image& image) {
   std::vector<Fd> fds;
   for (const MapDef& map : image.maps) {
     bool has_size = map.type == MapType::Ringbuf || map.value_size > 0;
-    if (!has_size) {
+    if (!has_size || map.is_dumped) {
       fds.emplace_back();
       continue;
     }

@@ -1,9 +1,13 @@
-// Ways in: run_program(), run_iterator(). BPF_PROG_TEST_RUN was made for tests of the kernel, but
-// it is also the simplest way to run a program on demand: no uprobe on ourselves is needed.
+// Entry points: run_program(), run_iterator(), read_iterator(). BPF_PROG_TEST_RUN was made for
+// tests of the kernel, but it is also the simplest way to run a program on demand: no uprobe on
+// ourselves is needed.
 
 #include "kernel/run_program.h"
 
 #include <bpf/bpf.h>
+
+#include <functional>
+#include <span>
 
 #include "base/fd.h"
 #include "kernel/rights.h"
@@ -21,16 +25,32 @@ Result<uint32_t> run_program(int program_fd) {
   return opts.retval;
 }
 
-Status run_iterator(int link_fd, const std::atomic<bool>* stop) {
+static Status visit_all(int link_fd, const std::atomic<bool>* stop,
+                        const std::function<void(std::span<const std::byte>)>& take) {
   Fd fd(::bpf_iter_create(link_fd));
   if (!fd.valid()) return errno_error("cannot start an iterator");
-  char text[4096];
+  std::byte text[4096];
   ssize_t length;
-  while (!(stop && *stop) && (length = ::read(fd.get(), text, sizeof text)) != 0)
+  while (!(stop && *stop) && (length = ::read(fd.get(), text, sizeof text)) != 0) {
     // EAGAIN: the iterator has done much and wants to be called again.
     if (length < 0 && errno != EAGAIN && errno != EINTR)
       return errno_error("cannot read from an iterator");
+    if (length > 0) take(std::span(text).first(static_cast<size_t>(length)));
+  }
   return Done{};
+}
+
+Status run_iterator(int link_fd, const std::atomic<bool>* stop) {
+  return visit_all(link_fd, stop, [](std::span<const std::byte>) {});
+}
+
+Result<std::vector<std::byte>> read_iterator(int link_fd) {
+  std::vector<std::byte> all;
+  Status visited = visit_all(link_fd, nullptr, [&](std::span<const std::byte> part) {
+    all.insert(all.end(), part.begin(), part.end());
+  });
+  if (!visited) return visited.error();
+  return all;
 }
 
 // The kernel waits for all running programs when the map within a map is replaced: whoever does

@@ -143,16 +143,15 @@ int ImageBuilder::whole_keys(int number) const {
   return image_.maps[static_cast<size_t>(script_map(number))].whole_keys;
 }
 
-// Values move to task storage; the map itself is only filled when it has to be printed.
+// Values are in task storage, from where they are printed.
 void ImageBuilder::add_local_storage(size_t number) {
   local_storage_.push_back(-1);
   bool fits = options_.uses(Feature::TaskStorage) && !options_.pid_namespace &&
               is_per_thread(checked_, static_cast<int>(number));
   if (!fits || !target_.iterator("task").ok()) return;
   MapDef& printed = image_.maps[static_cast<size_t>(script_maps_[0][number])];
-  constexpr uint32_t kMostThreads = 1 << 22;
-  printed.max_entries = kMostThreads;
-  printed.no_prealloc = true;
+  printed.is_dumped = true;
+  printed.max_entries = 0;
   uint32_t size = kPresentSize + printed.value_size;
   std::string name = "local_" + printed.name.substr(1);
   local_storage_[number] = add_map({.name = name,

@@ -76,7 +76,7 @@ Value LocalStorage::delete_local(int number) {
   return scalar(bool_type(), reg(was_there));
 }
 
-// Context word 1 is the task, null at the end.
+// Context word 0 leads to the file that is written, word 1 is the task, null at the end.
 void MapDump::run(int number) {
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
   Reg context = b().param(0);
@@ -90,12 +90,16 @@ void MapDump::run(int number) {
   b().start(there);
   b().branch(ir::Compare::Ne, reg(b().load(ir::at(storage), 8)), imm(0), present, done);
   b().start(present);
+  Reg file = b().load(ir::at(b().load(ir::at(context), 8)), 8);
   Address key = memory_.temp(8);
   Location pid = memory_.kernel_field(reg(task), "struct task_struct", {"pid"});
   b().store(key, map.key->size, memory_.read_scalar(pid));
-  int index = image_.script_map(number);
-  b().call(BPF_FUNC_map_update_elem, {reg(b().map_pointer(index)), reg(b().address_of(key)),
-                                      reg(b().address_of(ir::at(storage, kPresentSize))), imm(0)});
+  const MapDef& printed = image_.image().maps[static_cast<size_t>(image_.script_map(number))];
+  auto write = [&](Address from, uint32_t size) {
+    b().call(BPF_FUNC_seq_write, {reg(file), reg(b().address_of(from)), imm(size)});
+  };
+  write(key, printed.key_size);
+  write(ir::at(storage, kPresentSize), printed.value_size);
   b().jump(done);
   b().start(done);
   b().finish();

@@ -18,7 +18,7 @@ class LocalStorage : private CodeWriter {
   Memory& memory_;
 };
 
-// Runs once per thread as a task iterator, and copies its value to the map that is printed.
+// Runs once per thread as a task iterator, and writes its entry.
 class MapDump : private CodeWriter {
  public:
   MapDump(const CodeWriter& base, Memory& memory, LocalStorage& storage)
@@ -30,7 +30,7 @@ class MapDump : private CodeWriter {
   LocalStorage& storage_;
 };
 
-// The body of the program that copies a per-thread map into the one that is printed.
+// The body of the program that writes the entries of a per-thread map; see Dump in bpf/image.h.
 void lower_dump(ImageBuilder& image, ir::Program& program, int map);
 
 }  // namespace flowtap

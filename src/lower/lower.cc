@@ -32,7 +32,7 @@ static const char* relative_name(ProgramType type) {
   return type == ProgramType::Fentry ? "fentry" : type == ProgramType::Fexit ? "fexit" : "kprobe";
 }
 
-// Programs that copy the maps of task storage to those that are printed.
+// Programs that write what is in task storage, for printing.
 static void add_dumps(ImageBuilder& image, std::vector<Program>& programs,
                       std::vector<ir::Program>& codes) {
   for (size_t i = 0; i < image.checked().maps.size(); i++) {
@@ -45,7 +45,8 @@ static void add_dumps(ImageBuilder& image, std::vector<Program>& programs,
     code.cpus = image.cpus();
     lower_dump(image, code, static_cast<int>(i));
     code.scratch_map = image.scratch(program.name);
-    image.image().dumps.push_back(programs.size());
+    size_t map = static_cast<size_t>(image.script_map(static_cast<int>(i)));
+    image.image().dumps.push_back({.program = programs.size(), .map = map});
     programs.push_back(std::move(program));
     codes.push_back(std::move(code));
   }

@@ -271,13 +271,14 @@ Status Session::State::wait() {
   return Done{};
 }
 
-// Values that are kept per thread come into the maps that are printed.
+// Values that are kept per thread are read while the threads are there.
 Status Session::State::run_dumps() {
-  for (size_t program : parts.image.dumps) {
-    Fd link(::bpf_link_create(loaded.programs[program].get(), 0, BPF_TRACE_ITER, nullptr));
+  for (const Dump& dump : parts.image.dumps) {
+    Fd link(::bpf_link_create(loaded.programs[dump.program].get(), 0, BPF_TRACE_ITER, nullptr));
     if (!link.valid()) return errno_error("cannot visit the threads");
-    Status ran = run_iterator(link.get());
-    if (!ran) return ran.error();
+    Result<std::vector<std::byte>> entries = read_iterator(link.get());
+    if (!entries) return entries.error();
+    dumped.emplace(dump.map, split_entries(parts.image.maps[dump.map], *entries));
   }
   return Done{};
 }
@@ -301,8 +302,8 @@ Status Session::State::finish() {
     for (const Fd& link : one.attachment.links)
       losses->note_missed(*one.point, count_missed(link.get()));
   leftovers = let_go();
-  Status dumped = run_dumps();  // while the threads of -c are still there
-  if (!dumped) return dumped.error();
+  Status visited = run_dumps();  // while the threads of -c are still there
+  if (!visited) return visited.error();
   if (options.child) options.child->stop();
 
   Status drained = drain();
@@ -351,7 +352,8 @@ void Session::State::write_maps() {
     return parts.image.maps[a].name < parts.image.maps[b].name;
   });
   for (size_t i : order) {
-    Status written = write_map({parts.image, loaded.maps}, i, {}, {parts.writer, parts.values});
+    Status written =
+        write_map({parts.image, loaded.maps, &dumped}, i, {}, {parts.writer, parts.values});
     if (!written) parts.writer.runtime_error(Place{}, written.error().message());
   }
 }

@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kernel/map_reader.h"
 #include "output/merge.h"
 #include "output/same_names.h"
 #include "runtime/hot_key_reader.h"
@@ -153,11 +152,25 @@ Result<MapData> get_map(const KernelMaps& maps, size_t number, bool takes, Whole
 
 }  // namespace
 
+MapData split_entries(const MapDef& map, Bytes entries) {
+  MapData data{.key_size = map.key_size, .value_size = map.value_size};
+  size_t size = data.key_size + data.value_size;
+  for (; entries.size() >= size; entries = entries.subspan(size), data.count++) {
+    Bytes key = entries.first(data.key_size),
+          value = entries.subspan(data.key_size, data.value_size);
+    data.keys.insert(data.keys.end(), key.begin(), key.end());
+    data.values.insert(data.values.end(), value.begin(), value.end());
+  }
+  return data;
+}
+
 Status write_map(const KernelMaps& maps, size_t number, MapView view, const MapOutput& to) {
   const MapDef& map = maps.image.maps.at(number);
-  if (!maps.fds[number].valid()) return Done{};  // nothing was ever stored
+  bool is_dumped = maps.dumped && maps.dumped->contains(number);
+  if (!maps.fds[number].valid() && !is_dumped) return Done{};  // nothing was ever stored
   WholeKeys whole;
-  Result<MapData> data = get_map(maps, number, view.takes, whole);
+  Result<MapData> data = is_dumped ? Result<MapData>(maps.dumped->at(number))
+                                   : get_map(maps, number, view.takes, whole);
   if (!data) return data.error();
   bool has_numbers = map.whole_keys >= 0;
   bool is_merged = is_per_cpu(map.type) || map.lane;

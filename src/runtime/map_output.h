@@ -1,11 +1,13 @@
 #pragma once
 // A script's map, from the kernel to the writer.
 
+#include <map>
 #include <span>
 
 #include "base/fd.h"
 #include "base/result.h"
 #include "bpf/image.h"
+#include "kernel/map_reader.h"
 #include "output/symbolizer.h"
 #include "output/writer.h"
 
@@ -17,11 +19,19 @@ struct MapView {
   bool takes = false;  // what is written is removed from the map
 };
 
+// What programs wrote of the maps that are no maps in the kernel, by index; see Dump in
+// bpf/image.h.
+using DumpedMaps = std::map<size_t, MapData>;
+
 // The script's maps as the kernel has them.
 struct KernelMaps {
   const Image& image;
-  std::span<const Fd> fds;  // in step with Image::maps
+  std::span<const Fd> fds;             // in step with Image::maps
+  const DumpedMaps* dumped = nullptr;  // before the end there are none
 };
+
+// Keys and values of a map that follow each other.
+MapData split_entries(const MapDef& map, Bytes entries);
 
 // Where a map is written, and what its numbers mean.
 struct MapOutput {

@@ -8,6 +8,7 @@
 #include "runtime/exit_cell.h"
 #include "runtime/iterators.h"
 #include "runtime/losses.h"
+#include "runtime/map_output.h"
 #include "runtime/map_sides.h"
 #include "runtime/session.h"
 #include "runtime/signals.h"
@@ -86,6 +87,7 @@ struct Session::State {
       left_at;  // exit() was seen in its cell: what is written up to here counts
   std::optional<Signals> signals;
   std::optional<Iterators> iterators;
+  DumpedMaps dumped;
   using Clock = std::chrono::steady_clock;
   // Reports and the end come at multiples of the same start; where both meet, the end reports.
   Clock::time_point next_report = Clock::time_point::max();
