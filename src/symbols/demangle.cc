@@ -19,6 +19,7 @@
 #include "symbols/demangle_rust.h"
 
 // What __cxa_demangle() is made of: it hands over the text bit by bit. 0: it was read.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the library's own name
 extern "C" int __gcclibcxx_demangle_callback(const char* mangled,
                                              void (*take)(const char* bit, size_t size, void* to),
                                              void* to);

@@ -60,6 +60,7 @@ def make_link():
     child = far_end()
     ip("address", "add", f"{NEAR}/24", "dev", "near")
     ip("link", "set", "near", "up")
+    open("/proc/sys/net/ipv4/neigh/near/mcast_solicit", "w").write("60")  # seconds that the first packet may wait
     return child
 
 
