@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import sys
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import results as results_module
@@ -13,8 +14,21 @@ import kernels
 import machine
 
 KERNELS = list(kernels.META_PACKAGES)
-# What each boot of a guest runs: kernel arguments and parts. Lockdown cannot be undone.
-BOOTS = {"": ["lang", "kernel", "processes", "security", "restricted", "tools", "random", "faults"], "lockdown=confidentiality": ["lockdown"]}
+
+
+@dataclass
+class Boot:
+    parts: list
+    name: str = ""
+    options: machine.Options = field(default_factory=machine.Options)
+    kernels: list = field(default_factory=lambda: KERNELS)
+
+
+BOOTS = [
+    Boot(["lang", "kernel", "processes", "security", "restricted", "tools", "random", "faults"]),
+    Boot(["lockdown"], "lockdown=confidentiality", machine.Options(arguments="lockdown=confidentiality")),  # which cannot be undone
+    Boot(["many_cpus"], "many-cpus", machine.Options(cpus=9, possible_cpus=128), ["6.1"]),  # 6.12 prepares for no more than there are
+]
 MODULES = "dummy veth nvme virtio_scsi sd_mod ext4 btrfs"  # that cases trace
 SLOWER = 10  # how much longer things may take in a guest: its processor is emulated
 TIME_LIMIT = 2700  # seconds; a guest that hangs is a failure
@@ -39,10 +53,12 @@ class Reader:
 
 
 def run(root, results, kernel):
-    for arguments, parts in BOOTS.items():
-        reader = Reader(results, f"{kernel} {arguments}".strip())
+    for boot in BOOTS:
+        if kernel not in boot.kernels:
+            continue
+        reader = Reader(results, f"{kernel} {boot.name}".strip())
         try:
-            machine.run(kernel, command_for(root, parts, reader.name), machine.Options(arguments, time_limit=TIME_LIMIT, disks=True), reader.take)
+            machine.run(kernel, command_for(root, boot.parts, reader.name), replace(boot.options, time_limit=TIME_LIMIT, disks=True), reader.take)
         except Exception as problem:  # of the download, say
             reader.take(f"{problem}\n")
         if not reader.is_complete:

@@ -260,6 +260,12 @@ def part_tools(results):
     tools.run(ROOT, results)
 
 
+def part_many_cpus(results):
+    """In a guest of its own; see guests.py."""
+    import many_cpus
+    functions.run((many_cpus,), ROOT, results)
+
+
 def part_docs(results):
     import documents
     build("build", "Release")

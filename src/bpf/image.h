@@ -35,7 +35,8 @@ struct MapDef {
   uint32_t value_size = 0;
   uint32_t max_entries = 0;
   bool no_prealloc = false;
-  // Not 0: every CPU has a lane of so many bytes within a value of a plain map.
+  // Not 0: a value of a plain map consists of lanes of so many bytes, one for each CPU or, where
+  // there are many CPUs, a power of two that several CPUs share.
   uint32_t lane = 0;
   int whole_keys = -1;     // index into maps: where the keys are that this one has as digests only
   int hot_keys = -1;       // likewise: where its hot keys are counted; see types/hot_keys.h
@@ -52,7 +53,10 @@ struct MapDef {
 // read:
 //   | spare | CPU 0 | CPU 1 | ...
 inline constexpr uint32_t kCacheLine = 64;
-inline uint32_t lane_offset(const MapDef& map, uint32_t cpu) { return kCacheLine + cpu * map.lane; }
+inline uint32_t lane_offset(const MapDef& map, uint32_t n) { return kCacheLine + n * map.lane; }
+inline uint32_t count_lanes(const MapDef& map) {
+  return map.lane ? (map.value_size - kCacheLine) / map.lane : 0;
+}
 
 // A large key is stored as a digest of this length.
 inline constexpr uint32_t kKeyDigestSize = 16;

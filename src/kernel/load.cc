@@ -14,6 +14,7 @@
 #include "builtins/probes.h"
 #include "kernel/bpf_call.h"
 #include "kernel/kprobe_multi.h"
+#include "kernel/map_stock.h"
 #include "kernel/maps.h"
 #include "kernel/module_btf.h"
 #include "kernel/program_btf.h"
@@ -85,6 +86,7 @@ class Loader {
       if (!fd) return fd.error();
       loaded_.programs.push_back(std::move(*fd));
     }
+    stock_up(image_, loaded_.maps);
     return std::move(loaded_);
   }
 

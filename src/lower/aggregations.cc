@@ -1,5 +1,5 @@
-// Aggregations. The memory that an event changes belongs to its CPU alone; whoever reads adds up
-// what all CPUs have.
+// Aggregations. The memory that an event changes belongs to its CPU alone, or is added to in one
+// step; whoever reads adds up all lanes.
 
 #include "lower/aggregations.h"
 
@@ -24,14 +24,15 @@ Value Aggregations::sum_over_cpus(const MapInfo& map, int number, std::optional<
   int index = image_.script_map(number);
   const MapDef kept = uses_.entries.map_of(number);
   Reg lanes = kept.lane ? uses_.entries.lookup(number, where) : ir::kNoReg;
-  for (uint32_t cpu = 0; cpu < image_.cpus(); cpu++) {
+  uint32_t parts = kept.lane ? count_lanes(kept) : image_.cpus();
+  for (uint32_t n = 0; n < parts; n++) {
     Reg found = kept.lane
                     ? lanes
                     : b().call(BPF_FUNC_map_lookup_percpu_elem,
-                               {reg(b().map_pointer(index)), reg(b().address_of(where)), imm(cpu)});
-    Address part = ir::at(found, kept.lane ? static_cast<int32_t>(lane_offset(kept, cpu)) : 0);
+                               {reg(b().map_pointer(index)), reg(b().address_of(where)), imm(n)});
+    Address part = ir::at(found, kept.lane ? static_cast<int32_t>(lane_offset(kept, n)) : 0);
     int32_t present = b().new_block(), next = b().new_block();
-    bool says_missing = key && cpu == 0 && image_.options().warns;
+    bool says_missing = key && n == 0 && image_.options().warns;
     int32_t absent = says_missing ? b().new_block() : next;
     b().branch(ir::Compare::Ne, reg(found), imm(0), present, absent);
     if (says_missing) {
@@ -84,17 +85,21 @@ Value Aggregations::sum_over_cpus(const MapInfo& map, int number, std::optional<
 }
 
 // The memory belongs to this CPU, but a uprobe's program can be preempted by another task's.
-void Aggregations::add_in_place(Address value, Operand n) {
-  if (probe_row(instance_.kind).has(kUserSpace)) return b().atomic_add(value, 8, n);
-  b().store(value, 8, reg(b().alu(ir::Alu::Add, reg(b().load(value, 8)), n)));
+void Aggregations::add_in_place(const Lane& lane, Operand n) {
+  if (lane.is_shared || probe_row(instance_.kind).has(kUserSpace))
+    return b().atomic_add(lane.address, 8, n);
+  b().store(lane.address, 8, reg(b().alu(ir::Alu::Add, reg(b().load(lane.address, 8)), n)));
 }
 
-void Aggregations::aggregate(Address value, const Type& type, Operand n, bool is_signed) {
+void Aggregations::aggregate(const Lane& lane, const Type& type, Operand n, bool is_signed) {
+  Address value = lane.address;
   switch (type->kind) {
     case Kind::Count:
-    case Kind::Sum: return add_in_place(value, n);
+    case Kind::Sum: return add_in_place(lane, n);
     case Kind::Avg:
-    case Kind::Stats: add_in_place(value, n); return add_in_place(value + 8, imm(1));
+    case Kind::Stats:
+      add_in_place(lane, n);
+      return add_in_place({value + 8, lane.is_shared}, imm(1));
     case Kind::Min:
     case Kind::Max: {
       int32_t compare = b().new_block(), take = b().new_block(), done = b().new_block();
@@ -113,7 +118,7 @@ void Aggregations::aggregate(Address value, const Type& type, Operand n, bool is
       return b().start(done);
     }
     case Kind::Tseries: return update_tseries(value, type, n);
-    default: return bump_bucket(value, type, n, is_signed);
+    default: return bump_bucket(lane, type, n, is_signed);
   }
 }
 
@@ -137,7 +142,7 @@ static ir::Reg highest_bit(ir::Builder& b, ir::Reg v) {
 }
 
 // One bucket of a histogram counts up; types/type.cc says which value belongs to which bucket.
-void Aggregations::bump_bucket(Address value, const Type& type, Operand n, bool is_signed) {
+void Aggregations::bump_bucket(const Lane& lane, const Type& type, Operand n, bool is_signed) {
   Reg bucket = b().new_reg();
   int32_t done = b().new_block();
   int64_t buckets = hist_buckets(*type);
@@ -180,13 +185,13 @@ void Aggregations::bump_bucket(Address value, const Type& type, Operand n, bool 
   b().start(done);
   int32_t inside = b().new_block(), out = b().new_block();
   // What the verifier knows of single bits can contradict the bound; it then sees a number outside.
-  Reg start = b().address_of(value);
+  Reg start = b().address_of(lane.address);
   Reg index = uses_.frame.plus_unknown_zero(reg(bucket), reg(start));
   b().branch(ir::Compare::Lt, reg(index), imm(buckets), inside, out);
   b().start(inside);
   Reg offset = b().alu(ir::Alu::Shl, reg(index), imm(3));
   Reg cell = b().alu(ir::Alu::Add, reg(start), reg(offset));
-  add_in_place(ir::at(cell), imm(1));
+  add_in_place({ir::at(cell), lane.is_shared}, imm(1));
   b().jump(out);
   b().start(out);
 }

@@ -19,13 +19,13 @@ class Aggregations : private CodeWriter {
   };
   Aggregations(const CodeWriter& base, const Instance& instance, const Uses& uses)
       : CodeWriter(base), instance_(instance), uses_(uses) {}
-  // Takes `n` into the value at an address.
-  void aggregate(Address value, const Type& type, Operand n, bool is_signed);
-  void add_in_place(Address value, Operand n);
+  // Takes `n` into a value.
+  void aggregate(const Lane& lane, const Type& type, Operand n, bool is_signed);
+  void add_in_place(const Lane& lane, Operand n);
   Value sum_over_cpus(const MapInfo& map, int number, std::optional<Address> key);
 
  private:
-  void bump_bucket(Address value, const Type& type, Operand n, bool is_signed);
+  void bump_bucket(const Lane& lane, const Type& type, Operand n, bool is_signed);
   void update_tseries(Address value, const Type& type, Operand n);
 
   const Instance& instance_;

@@ -328,10 +328,10 @@ Value ExpressionCode::lower_increment(const Expr& expr, const Increment& node) {
   }
   Reg result = b().new_reg();
   b().assign(result, imm(0));
-  uses_.maps.change_map(*node.target, [&](Address value) {
-    Reg old = b().load(value, 8);
+  uses_.maps.change_map(*node.target, [&](const Lane& place) {
+    Reg old = b().load(place.address, 8);
     Reg after = b().alu(ir::Alu::Add, reg(old), imm(delta));
-    b().atomic_add(value, 8, imm(delta));
+    b().atomic_add(place.address, 8, imm(delta));
     b().assign(result, reg(node.is_prefix ? after : old));
   });
   return scalar(type, reg(result));

@@ -66,7 +66,7 @@ ir::Reg HotKeyCounts::hot_slot(int number, const MapKey& key, int32_t nowhere) {
 
 // Runs `change` on the slot of a key, if it has one or can get one, or else on the map's value.
 void HotKeyCounts::change_hot(int number, const MapKey& key,
-                              const std::function<void(Address)>& change) {
+                              const std::function<void(const Lane&)>& change) {
   const MapDef map = uses_.entries.map_of(number);
   int32_t hot = b().new_block(), other = b().new_block(), claim = b().new_block(),
           cold = b().new_block(), present = b().new_block(), done = b().new_block();
@@ -90,9 +90,9 @@ void HotKeyCounts::change_hot(int number, const MapKey& key,
   change(uses_.entries.own_lane(number, value, done));
   b().jump(done);
   b().start(hot);
-  change(ir::at(slot, kHotValue));
+  change({ir::at(slot, kHotValue)});
   if (is(map.value, Kind::Sum))
-    uses_.aggregations.add_in_place(ir::at(slot, kHotValue + 8), imm(1));
+    uses_.aggregations.add_in_place({ir::at(slot, kHotValue + 8)}, imm(1));
   b().jump(done);
   b().start(done);
 }
@@ -187,13 +187,13 @@ void HotKeyCounts::take_slot(int number, const MapDef& map, uint32_t slots) {
   Address key = ir::at(slot, kHotKey);
   Reg value = uses_.entries.find_or_create(number, {key, key}, present, done);
   b().start(present);
-  Address lane = uses_.entries.own_lane(number, value, done);
+  Lane lane = uses_.entries.own_lane(number, value, done);
   for (uint32_t word = 0; word < 2; word++) {
     int32_t at = static_cast<int32_t>(word * 8);
     Reg part = word ? second : first;
     if (at < static_cast<int32_t>(map.value->size))
-      uses_.aggregations.add_in_place(lane + at, reg(part));
-    uses_.aggregations.add_in_place(ir::at(slot, kHotTaken + at), reg(part));
+      uses_.aggregations.add_in_place({lane.address + at, lane.is_shared}, reg(part));
+    uses_.aggregations.add_in_place({ir::at(slot, kHotTaken + at)}, reg(part));
   }
   b().jump(done);
   b().start(done);

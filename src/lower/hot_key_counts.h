@@ -18,7 +18,7 @@ class HotKeyCounts : private CodeWriter {
     Aggregations& aggregations;
   };
   HotKeyCounts(const CodeWriter& base, const Uses& uses) : CodeWriter(base), uses_(uses) {}
-  void change_hot(int number, const MapKey& key, const std::function<void(Address)>& change);
+  void change_hot(int number, const MapKey& key, const std::function<void(const Lane&)>& change);
   void take_hot_keys(int number);
 
  private:

@@ -3,6 +3,7 @@
 #include "lower/image_builder.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/bytes.h"
 #include "lower/hot_maps.h"
@@ -15,9 +16,6 @@ namespace flowtap {
 // From here on it is cheaper to make a number of a key than to let the kernel hash it whole. Code
 // grows with the key, which ends what is worth it.
 static constexpr uint32_t kSmallestLargeKey = 48, kLargestLargeKey = 4096;
-
-// Bytes that a map may take before it has a key.
-static constexpr uint64_t kMostAtOnce = 8 << 20;
 
 static uint32_t ring_size(uint64_t wanted) {
   uint64_t size = 4096;
@@ -44,14 +42,10 @@ int ImageBuilder::add_map(MapDef map) {
   return static_cast<int>(image_.maps.size() - 1);
 }
 
-// Room for large values is taken when a key first appears, if it is too much to take at once. The
-// kernel may then refuse a new key that follows another closely.
-static bool wants_no_prealloc(const MapDef& map, uint32_t cpus) {
-  constexpr uint64_t kLarge = 256;
-  if (map.type != MapType::Hash && map.type != MapType::PercpuHash) return false;
-  uint64_t values = uint64_t{map.value_size} * (is_per_cpu(map.type) ? cpus : 1);
-  return map.value_size + map.key_size > kLarge &&
-         (map.key_size + values) * map.max_entries > kMostAtOnce;
+// Memory of a key is taken when the key appears, so that a map costs what is in it and not what
+// could be.
+static bool wants_no_prealloc(const MapDef& map) {
+  return map.type == MapType::Hash || map.type == MapType::PercpuHash;
 }
 
 void ImageBuilder::add_script_map(const MapInfo& info) {
@@ -88,20 +82,38 @@ int ImageBuilder::make_script_map(const MapInfo& info, int number) {
     map.max_entries = static_cast<uint32_t>(options_.max_keys ? options_.max_keys : keys);
     if (!is_lru) add_whole_keys(map);
     choose_lanes(map);
-    map.no_prealloc = wants_no_prealloc(map, cpus_);
+    map.no_prealloc = wants_no_prealloc(map);
     if (!is_lru) add_hot_keys(map, number);
   }
   return add_map(std::move(map));
 }
 
-// The kernel takes long to find room for a per-CPU map, key by key, and reaches a value by one step
-// more. A plain map whose values have room for every CPU is as good where there are not too many.
+// Adding to them takes one step, so CPUs can share one.
+static bool adds_up(const Type& type) {
+  switch (type->kind) {
+    case Kind::Count:
+    case Kind::Sum:
+    case Kind::Avg:
+    case Kind::Stats:
+    case Kind::Hist:
+    case Kind::Lhist: return true;
+    default: return false;
+  }
+}
+
+// The kernel has little per-CPU memory ready and finds more slowly, and reaches a value there by
+// one step more. So values are plain ones with a lane for every CPU. The lanes of a key that adds
+// up take kMostForKey bytes at most: where CPUs are many, they share lanes and add atomically.
 void ImageBuilder::choose_lanes(MapDef& map) {
+  constexpr uint64_t kMostForKey = 8192, kMostForOthers = 64 << 10, kMostForOne = 8 << 20;
   bool is_array = map.type == MapType::PercpuArray;
   if (!options_.uses(Feature::CpuLanes) || !(is_array || map.type == MapType::PercpuHash)) return;
-  uint64_t lane = align_up(map.value_size, kCacheLine);
-  uint64_t size = kCacheLine + lane * cpus_;
-  if ((map.key_size + size) * map.max_entries > kMostAtOnce) return;
+  uint64_t lane = align_up(map.value_size, kCacheLine), lanes = cpus_;
+  if (!is_array && adds_up(map.value))
+    lanes = std::max<uint64_t>(1, (kMostForKey - kCacheLine) / lane);
+  lanes = lanes < cpus_ ? std::bit_floor(lanes) : cpus_;
+  uint64_t size = kCacheLine + lane * lanes;
+  if (!adds_up(map.value) && size > (is_array ? kMostForOne : kMostForOthers)) return;
   map.type = is_array ? MapType::Array : MapType::Hash;
   map.lane = static_cast<uint32_t>(lane);
   map.value_size = static_cast<uint32_t>(size);
@@ -117,7 +129,7 @@ void ImageBuilder::add_whole_keys(MapDef& map) {
               .key_size = kKeyDigestSize,
               .value_size = static_cast<uint32_t>(align_up(map.key_size, 8)),
               .max_entries = map.max_entries};
-  keys.no_prealloc = wants_no_prealloc(keys, cpus_);
+  keys.no_prealloc = wants_no_prealloc(keys);
   map.key_size = kKeyDigestSize;
   map.whole_keys = add_map(std::move(keys));
 }

@@ -65,17 +65,22 @@ const MapDef& MapEntries::map_of(int number) const {
 }
 
 // Where this CPU's part of a value is; see MapDef::lane.
-ir::Address MapEntries::own_lane(int number, Reg value, int32_t absent) {
+Lane MapEntries::own_lane(int number, Reg value, int32_t absent) {
   const MapDef& map = map_of(number);
-  if (!map.lane) return ir::at(value);
+  if (!map.lane) return {ir::at(value)};
+  uint32_t lanes = count_lanes(map);
+  bool is_shared = lanes < image_.cpus();
+  if (lanes == 1) return {ir::at(value, static_cast<int32_t>(lane_offset(map, 0))), is_shared};
   Reg cpu = b().call(BPF_FUNC_get_smp_processor_id, {});
   int32_t known = b().new_block();
-  b().branch(ir::Compare::Lt, reg(cpu), imm(image_.cpus()), known, absent);
+  if (is_shared) cpu = b().alu(ir::Alu::And, reg(cpu), imm(lanes - 1));
+  b().branch(ir::Compare::Lt, reg(cpu), imm(lanes), known, absent);
   b().start(known);
   Reg offset = b().alu(ir::Alu::Mul, reg(cpu), imm(map.lane));
   if (value == ir::kNoReg) value = b().map_value(image_.script_map(number));
-  return ir::at(b().alu(ir::Alu::Add, reg(value), reg(offset)),
-                static_cast<int32_t>(lane_offset(map, 0)));
+  return {ir::at(b().alu(ir::Alu::Add, reg(value), reg(offset)),
+                 static_cast<int32_t>(lane_offset(map, 0))),
+          is_shared};
 }
 
 // A number is about to be stored over another; 0 stands for an entry that has ended.

@@ -17,7 +17,7 @@ class MapEntries : private CodeWriter {
   Reg lookup(int number, Address key);
   Reg find_or_create(int number, const MapKey& key, int32_t present, int32_t absent);
   void create_key(int number, const MapKey& key, Reg answer, int32_t full);
-  Address own_lane(int number, Reg value, int32_t absent);
+  Lane own_lane(int number, Reg value, int32_t absent);
   void note_overwritten(int number, Address old, Address value);
 
  private:

@@ -31,7 +31,7 @@ MapKey MapValues::lower_key(int number, const Expr& key) {
 }
 
 // Runs `change` on the value's memory, which exists then.
-void MapValues::change_map(const Expr& target, const std::function<void(Address)>& change) {
+void MapValues::change_map(const Expr& target, const std::function<void(const Lane&)>& change) {
   int number = info(target).map;
   const ExprPtr& key = std::get<MapAccess>(target.node).key;
   bool has_key = key && image_.local_storage(number) < 0;
@@ -123,7 +123,8 @@ void MapValues::store_map(const Expr& target, const Expr& value) {
   if (image_.local_storage(number) >= 0) {
     Value ready = is_scalar(map.value) ? scalar(map.value, uses_.expressions.lower_scalar(value))
                                        : uses_.expressions.lower(value);
-    return change_map(target, [&](Address place) { uses_.memory.store(ready, place, map.value); });
+    return change_map(
+        target, [&](const Lane& place) { uses_.memory.store(ready, place.address, map.value); });
   }
   MapKey where = lower_key(number, *key);
   uint32_t size = uses_.entries.map_of(number).value_size;
@@ -177,7 +178,7 @@ void MapValues::update_aggregation(const Expr& target, const Expr& call) {
   Operand n = args.empty() ? imm(1) : uses_.expressions.lower_scalar(*args[0]);
   bool is_signed = args.empty() || info(*args[0]).type->is_signed;
   change_map(target,
-             [&](Address value) { uses_.aggregations.aggregate(value, type, n, is_signed); });
+             [&](const Lane& lane) { uses_.aggregations.aggregate(lane, type, n, is_signed); });
 }
 
 Value MapValues::lower_delete(const std::vector<ExprPtr>& args) {

@@ -31,7 +31,7 @@ class MapValues : private CodeWriter {
   MapKey lower_key(int number, const Expr& key);
   Value load_map(const Expr& expr, const MapAccess& node);
   void store_map(const Expr& target, const Expr& value);
-  void change_map(const Expr& target, const std::function<void(Address)>& change);
+  void change_map(const Expr& target, const std::function<void(const Lane&)>& change);
   void update_aggregation(const Expr& target, const Expr& call);
   Value lower_delete(const std::vector<ExprPtr>& args);
   Value lower_has_key(const std::vector<ExprPtr>& args);

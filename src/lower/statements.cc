@@ -92,7 +92,8 @@ void Statements::lower_compound(const Assign& assign) {
     return uses_.variables.store_variable(target.variable,
                                           scalar(type, uses_.memory.narrow(result.operand, type)));
   }
-  uses_.maps.change_map(*assign.target, [&](Address value) {
+  uses_.maps.change_map(*assign.target, [&](const Lane& place) {
+    Address value = place.address;
     bool is_sum = assign.op == BinaryOp::Add || assign.op == BinaryOp::Subtract;
     if (is_sum && type->size == 8) {
       Operand delta = assign.op == BinaryOp::Add ? right : reg(b().negate(right));

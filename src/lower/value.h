@@ -14,6 +14,12 @@ struct Value {
   ir::Address address;
 };
 
+// Memory of a map's value that an event changes. Other CPUs change a shared one too.
+struct Lane {
+  ir::Address address;
+  bool is_shared = false;
+};
+
 // Memory that an expression denotes but that has not been read yet.
 struct Location {
   Type type;

@@ -27,8 +27,8 @@ static std::vector<std::byte> merged_values(const MapDef& map, const MapData& da
       continue;
     }
     copies.clear();
-    for (uint32_t cpu = 0; lane_offset(map, cpu) < map.value_size; cpu++) {
-      Bytes copy = data.value(i).subspan(lane_offset(map, cpu), cpu_stride(map.value));
+    for (uint32_t n = 0; n < count_lanes(map); n++) {
+      Bytes copy = data.value(i).subspan(lane_offset(map, n), cpu_stride(map.value));
       copies.insert(copies.end(), copy.begin(), copy.end());
     }
     merge_cpus(map.value, copies, to);

@@ -29,6 +29,7 @@ class Options:
     arguments: str = ""    # more kernel arguments, such as lockdown=confidentiality
     memory: str = "2G"
     cpus: int = 2
+    possible_cpus: int = 0  # how many the kernel prepares for; 6.12 prepares for no more than there are
     time_limit: float = 600
     disks: bool = False    # disks of 1 GB, empty: NVMe, NVMe that does 2 I/O per second (namespace 2), SCSI
 
@@ -80,7 +81,7 @@ def qemu(folder, work, options):
     # kprobes and ftrace make it do.
     command = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                "-machine", "q35", "-accel", "tcg,thread=single,tb-size=512", "-cpu", "max,la57=off",
-               "-smp", str(options.cpus), "-m", options.memory,
+               "-smp", f"{options.cpus},maxcpus={max(options.cpus, options.possible_cpus)}", "-m", options.memory,
                "-kernel", folder / "vmlinux", "-initrd", folder / "initrd.cpio",
                "-serial", f"file:{work}/console", "-device", "isa-debug-exit,iobase=0xf4,iosize=0x4",
                "-append", f"{KERNEL_ARGUMENTS} {options.arguments}"]
