@@ -3,6 +3,8 @@
 
 #include "lower/variables.h"
 
+#include <set>
+
 #include "lang/walk.h"
 
 namespace flowtap {
@@ -12,8 +14,11 @@ static constexpr int kMostInRegisters = 32;
 void Variables::choose_homes() {
   for (size_t v = instance_.first_variable; v < instance_.end_variable; v++)
     choose_home(static_cast<int>(v));
+  // The statements are in an order of chance: that of where they lie in memory.
+  std::set<int> starts;
   for (const auto& [stmt, variable] : instance_.declares)
-    if (std::holds_alternative<ForRange>(stmt->node)) choose_start(variable);
+    if (std::holds_alternative<ForRange>(stmt->node)) starts.insert(variable);
+  for (int variable : starts) choose_start(variable);
 }
 
 void Variables::choose_start(int number) {
