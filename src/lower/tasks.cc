@@ -8,11 +8,6 @@
 
 namespace flowtap {
 
-std::string word_of(const Expr& expr) {
-  const Identifier* word = std::get_if<Identifier>(&expr.node);
-  return word ? word->name : std::string();
-}
-
 // The kernel fills a name up with zeros wherever it sets one, so that the bytes in the task are
 // what the helper gives; reading them there takes a third off the cost of counting by name.
 void Tasks::lower_comm(Address to) {

@@ -9,9 +9,6 @@ namespace flowtap {
 
 inline constexpr uint32_t kCommSize = 16;  // TASK_COMM_LEN
 
-// The word that an argument is, as in pid(init); empty when it is something else.
-std::string word_of(const Expr& expr);
-
 class Tasks : private CodeWriter {
  public:
   Tasks(const CodeWriter& base, const Instance& instance, Memory& memory,

@@ -105,6 +105,8 @@ struct CheckedProgram {
   const ExprInfo& of(const Expr& expr) const { return info[expr.id]; }
 };
 
+// The word that an argument is, as in pid(init); empty when it is something else.
+std::string word_of(const Expr& expr);
 // `a` or `a.b` as words, for container_of(); empty when it is something else.
 std::vector<std::string> member_path(const Expr& expr);
 

@@ -56,7 +56,7 @@ class Checker {
     for (auto& instance : program_.instances)
       resolve_names(*instance, ast_, program_, diagnostics_);
     if (diagnostics_.has_errors()) return std::move(program_);
-    Inferrer(program_, ast_, target_, options_, diagnostics_).run();
+    Inferrer({program_, ast_, target_, options_, diagnostics_}).run();
     std::erase_if(program_.instances, [](const auto& instance) { return instance->is_uncalled; });
     drop_probes_that_are_off();
     check_unused_maps();

@@ -1,31 +1,15 @@
-// Inference over what is inside of a value: fields, elements, sizes and offsets; see infer.h.
+// Inference over what is inside of a value: fields, elements, sizes and offsets; see infer_field.h.
+
+#include "sema/infer_field.h"
 
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "sema/infer.h"
 
 namespace flowtap {
 
-// What reading a field gives: char arrays read as strings, and pointers found in user memory are
-// user pointers.
-Type Inferrer::field_type(const Field& field, AddressSpace space) {
-  const Type& type = field.type;
-  bool is_char_array = is(type, Kind::Array) && is(type->element, Kind::Int) &&
-                       type->element->size == 1 && type->element->is_signed && type->count > 0;
-  if (is_char_array) return string_type(type->count);
-  if (is(type, Kind::Pointer)) {
-    // A struct that points to one defined after it, or to itself.
-    bool is_open = is(type->element, Kind::Struct) && !type->element->size;
-    AddressSpace where = space == AddressSpace::User ? space : type->space;
-    return pointer_type(is_open ? types_.complete(type->element) : type->element, where);
-  }
-  if (is(type, Kind::Struct)) return types_.complete(type);
-  return type;
-}
-
 // config.name: a constant.
-bool Inferrer::infer_setting(const Expr& expr, const Member& node, ExprInfo& result) {
+bool FieldTypes::infer_setting(const Expr& expr, const Member& node, ExprInfo& result) {
   const Identifier* word = std::get_if<Identifier>(&node.base->node);
   const Builtin* builtin = word ? find_builtin(word->name) : nullptr;
   if (!builtin || builtin->id != Fn::Config) return false;
@@ -47,7 +31,7 @@ bool Inferrer::infer_setting(const Expr& expr, const Member& node, ExprInfo& res
 }
 
 // typeinfo(x).base_ty: a constant too.
-bool Inferrer::infer_type_field(const Member& node, ExprInfo& result) {
+bool FieldTypes::infer_type_field(const Member& node, ExprInfo& result) {
   const Call* call = std::get_if<Call>(&node.base->node);
   if (!call || call->name != "typeinfo") return false;
   const Type& type = info(*call->args[0]).type;
@@ -58,9 +42,9 @@ bool Inferrer::infer_type_field(const Member& node, ExprInfo& result) {
   return true;
 }
 
-void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& result) {
+void FieldTypes::infer_member(const Expr& expr, const Member& node, ExprInfo& result) {
   if (infer_setting(expr, node, result)) return;
-  Type base = infer_value(*node.base);
+  Type base = expressions_.infer_value(*node.base);
   if (infer_type_field(node, result)) return;
   if (is(base, Kind::Unknown)) return;
   AddressSpace space = AddressSpace::Kernel;
@@ -68,7 +52,7 @@ void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& resu
     space = base->space;
     base = base->element;
   }
-  if (is(base, Kind::Struct)) base = types_.complete(base);
+  if (is(base, Kind::Struct)) base = types().complete(base);
   bool has_fields = is(base, Kind::Struct) || is(base, Kind::Tuple) || is(base, Kind::Record);
   if (std::holds_alternative<IntegerLiteral>(node.base->node)) {
     error(expr.span, "numbers have no fraction here");
@@ -80,14 +64,15 @@ void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& resu
   }
   if (const Field* field = find_field(base, node.name)) {
     result.type = field->is_data_loc       ? pointer_type(field->type, AddressSpace::Kernel)
-                  : is(base, Kind::Struct) ? field_type(*field, space)
+                  : is(base, Kind::Struct) ? types_.field_type(*field, space)
                                            : field->type;
     return;
   }
   bool is_args = info(*node.base).builtin && info(*node.base).builtin->id == Fn::Args;
   std::vector<std::string> names;
   for (const Field& field : base->fields) names.push_back(field.name);
-  std::string owner = is_args ? instance_->attach[0].name : fmt::format("'{}'", type_name(base));
+  std::string owner =
+      is_args ? place_.instance->attach[0].name : fmt::format("'{}'", type_name(base));
   if (is(base, Kind::Tuple)) {
     error(expr.span,
           fmt::format("this tuple has {} elements and no element {}", names.size(), node.name));
@@ -101,9 +86,9 @@ void Inferrer::infer_member(const Expr& expr, const Member& node, ExprInfo& resu
     report.with_hint(fmt::format("list the fields with: -lv {}", owner));
 }
 
-void Inferrer::infer_index(const Expr& expr, const Index& node, ExprInfo& result) {
-  Type base = infer_value(*node.base);
-  Type index = infer_value(*node.index);
+void FieldTypes::infer_index(const Expr& expr, const Index& node, ExprInfo& result) {
+  Type base = expressions_.infer_value(*node.base);
+  Type index = expressions_.infer_value(*node.index);
   if (is(base, Kind::Unknown) || is(index, Kind::Unknown)) return;
   std::optional<int64_t> constant = info(*node.index).value;
   if (!is_integer(index)) {
@@ -113,10 +98,10 @@ void Inferrer::infer_index(const Expr& expr, const Index& node, ExprInfo& result
   }
   uint32_t count = 0;
   if (is(base, Kind::Array)) {
-    result.type = field_type({.name = {}, .type = base->element}, AddressSpace::Kernel);
+    result.type = types_.field_type({.name = {}, .type = base->element}, AddressSpace::Kernel);
     count = base->count;
   } else if (is(base, Kind::Pointer)) {
-    result.type = field_type({.name = {}, .type = base->element}, base->space);
+    result.type = types_.field_type({.name = {}, .type = base->element}, base->space);
     return;
   } else if (is(base, Kind::String) || is(base, Kind::Buffer)) {
     result.type = int_type(1, is(base, Kind::String));
@@ -138,24 +123,25 @@ void Inferrer::infer_index(const Expr& expr, const Index& node, ExprInfo& result
     error(expr.span, fmt::format("index {} is outside of '{}'", *constant, type_name(base)));
 }
 
-void Inferrer::infer_sizeof(const Expr&, const Sizeof& node, ExprInfo& result) {
-  Type type = node.operand ? infer_value(*node.operand) : resolve_type(node.type);
+void FieldTypes::infer_sizeof(const Expr&, const Sizeof& node, ExprInfo& result) {
+  Type type =
+      node.operand ? expressions_.infer_value(*node.operand) : types_.resolve_type(node.type);
   if (!is(type, Kind::Unknown)) set_constant(result, type->size, true);
 }
 
 // has_field(): neither a missing type nor a missing field is a mistake.
-void Inferrer::infer_has_field(const Offsetof& node, ExprInfo& result) {
+void FieldTypes::infer_has_field(const Offsetof& node, ExprInfo& result) {
   bool is_known =
-      node.operand || node.type.of || types_.find_type(node.type.name, traced_program());
+      node.operand || node.type.of || types().find_type(node.type.name, types_.traced_program());
   Type type = !is_known      ? nullptr
-              : node.operand ? infer_value(*node.operand)
-                             : resolve_type(node.type);
+              : node.operand ? expressions_.infer_value(*node.operand)
+                             : types_.resolve_type(node.type);
   bool found = is_known;
   for (const std::string& name : node.path) {
     if (!found) break;
     if (is(type, Kind::Unknown)) return;
     if (is(type, Kind::Pointer)) type = type->element;
-    if (is(type, Kind::Struct)) type = types_.complete(type);
+    if (is(type, Kind::Struct)) type = types().complete(type);
     const Field* field = find_field(type, name);
     found = field != nullptr;
     if (field) type = field->type;
@@ -165,13 +151,14 @@ void Inferrer::infer_has_field(const Offsetof& node, ExprInfo& result) {
   result.is_question = true;
 }
 
-void Inferrer::infer_offsetof(const Expr& expr, const Offsetof& node, ExprInfo& result) {
+void FieldTypes::infer_offsetof(const Expr& expr, const Offsetof& node, ExprInfo& result) {
   if (node.only_asks) return infer_has_field(node, result);
-  Type type = node.operand ? infer_value(*node.operand) : resolve_type(node.type);
+  Type type =
+      node.operand ? expressions_.infer_value(*node.operand) : types_.resolve_type(node.type);
   uint32_t offset = 0;
   for (const std::string& name : node.path) {
     if (is(type, Kind::Unknown)) return;
-    if (is(type, Kind::Struct)) type = types_.complete(type);
+    if (is(type, Kind::Struct)) type = types().complete(type);
     const Field* field = find_field(type, name);
     if (!field) {
       error(expr.span, fmt::format("'{}' has no field '{}'", type_name(type), name));

@@ -1,29 +1,36 @@
-// Inference over functions of the script; see infer.h. A call stands in the tree with a copy of the
+// Functions of the script; see infer_function.h. A call stands in the tree with a copy of the
 // function's body: its parameters and its result are variables of declared types, and what is
 // stored in them is converted to those.
+
+#include "sema/infer_function.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "lang/expand.h"
-#include "sema/infer.h"
 
 namespace flowtap {
 
-void Inferrer::infer_fn_call(const Expr& expr, const FnCall& node) {
+bool FunctionTypes::is_exit(const Stmt& stmt) {
+  const ExprStmt* call = std::get_if<ExprStmt>(&stmt.node);
+  const Builtin* builtin = call ? info(*call->expr).builtin : nullptr;
+  return builtin && builtin->id == Fn::Exit;
+}
+
+void FunctionTypes::infer_fn_call(const Expr& expr, const FnCall& node) {
   for (const StmtPtr& param : node.params) infer_parameter(node, *param);
-  if (node.result) infer_let(*node.result, std::get<Let>(node.result->node));
-  const FnCall* outer = std::exchange(function_, &node);
-  int outer_loops = std::exchange(loops_around_, loop_depth_);
-  infer_block(node.body);
-  function_ = outer;
-  loops_around_ = outer_loops;
+  if (node.result) uses_.blocks.infer_let(*node.result, std::get<Let>(node.result->node));
+  const FnCall* outer = std::exchange(place_.function, &node);
+  int outer_loops = std::exchange(place_.loops_around, place_.loop_depth);
+  uses_.blocks.infer_block(node.body);
+  place_.function = outer;
+  place_.loops_around = outer_loops;
   if (!node.result) {
     info(expr).type = none_type();
     return;
   }
-  int variable = instance_->declares.at(node.result.get());
+  int variable = place_.instance->declares.at(node.result.get());
   VariableInfo& result = program_.variables[static_cast<size_t>(variable)];
   result.is_assigned = true;
   info(expr).type = result.type;
@@ -33,50 +40,51 @@ void Inferrer::infer_fn_call(const Expr& expr, const FnCall& node) {
         .with_hint("end it with 'return value;'");
 }
 
-void Inferrer::infer_parameter(const FnCall& node, const Stmt& stmt) {
+void FunctionTypes::infer_parameter(const FnCall& node, const Stmt& stmt) {
   const Let& let = std::get<Let>(stmt.node);
-  int variable = instance_->declares.at(&stmt);
+  int variable = place_.instance->declares.at(&stmt);
   VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
   declared.is_assigned = declared.is_reached = declared.has_declared_type = true;
   declared.only_literals = false;
-  declared.type = resolve_type(let.type);
+  declared.type = uses_.types.resolve_type(let.type);
   if (is(declared.type, Kind::None))
     error(let.type.span, "a parameter cannot be 'void'").with_hint("'void *' is a pointer");
   if (!let.value) return;
-  infer(*let.value);
+  uses_.expressions.infer(*let.value);
   pass(node, variable, *let.value,
        fmt::format("parameter '${}' of '{}' is '{}' and cannot take", written_name(let.name),
                    node.name, type_name(declared.type)));
 }
 
-void Inferrer::infer_return(const Stmt& stmt, const Return& node) {
-  if (node.value) infer(*node.value);
-  if (!function_) {
+void FunctionTypes::infer_return(const Stmt& stmt, const Return& node) {
+  if (node.value) uses_.expressions.infer(*node.value);
+  if (!place_.function) {
     if (node.value && !is_integer(readable(info(*node.value).type)) &&
         !is(info(*node.value).type, Kind::Unknown))
       error(node.value->span, fmt::format("a probe returns an integer, found '{}'",
                                           type_name(info(*node.value).type)));
     return;
   }
-  if (!function_->result) {
+  if (!place_.function->result) {
     if (node.value)
-      error(node.value->span, fmt::format("function '{}' returns nothing", function_->name))
-          .with_note(function_->declared, "it is declared here");
+      error(node.value->span, fmt::format("function '{}' returns nothing", place_.function->name))
+          .with_note(place_.function->declared, "it is declared here");
     return;
   }
-  int variable = instance_->declares.at(function_->result.get());
+  int variable = place_.instance->declares.at(place_.function->result.get());
   const Type& type = program_.variables[static_cast<size_t>(variable)].type;
   std::string message =
-      fmt::format("function '{}' returns '{}', found", function_->name, type_name(type));
+      fmt::format("function '{}' returns '{}', found", place_.function->name, type_name(type));
   if (node.value)
-    pass(*function_, variable, *node.value, message);
+    pass(*place_.function, variable, *node.value, message);
   else
     error(stmt.span, message + " 'return' without a value")
-        .with_note(function_->declared, "it is declared here");
+        .with_note(place_.function->declared, "it is declared here");
 }
 
 // Stores a value in a parameter or the result; `to` begins the message if it cannot be.
-void Inferrer::pass(const FnCall& node, int variable, const Expr& value, const std::string& to) {
+void FunctionTypes::pass(const FnCall& node, int variable, const Expr& value,
+                         const std::string& to) {
   VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
   Type from = readable(info(value).type);
   if (is(from, Kind::Unknown) || is(declared.type, Kind::Unknown)) return;
@@ -93,15 +101,15 @@ void Inferrer::pass(const FnCall& node, int variable, const Expr& value, const s
 }
 
 // Integers become as wide and strings as long as the declaration says; constants must fit it.
-bool Inferrer::can_pass(const Type& declared, const Expr& value) {
+bool FunctionTypes::can_pass(const Type& declared, const Expr& value) {
   Type from = readable(info(value).type);
   if (is(declared, Kind::Int) && is_integer(from) && !info(value).value) return true;
   if (is(declared, Kind::String) && is(from, Kind::String)) return true;
-  return can_hold(declared, value);
+  return uses_.stores.can_hold(declared, value);
 }
 
 // Does every way through the block end in 'return' or exit()?
-bool Inferrer::always_leaves(const Block& block) {
+bool FunctionTypes::always_leaves(const Block& block) {
   for (const StmtPtr& stmt : block.stmts) {
     if (std::holds_alternative<Return>(stmt->node) || is_exit(*stmt)) return true;
     if (auto* n = std::get_if<Block>(&stmt->node); n && always_leaves(*n)) return true;

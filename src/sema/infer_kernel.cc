@@ -1,102 +1,20 @@
 // Inference over builtins that reach into the kernel or the traced program by special means:
 // each says what it needs, and where the machine does not have it, so.
 
+#include "sema/infer_kernel.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <climits>
 
 #include "builtins/probes.h"
-#include "sema/infer.h"
 
 namespace flowtap {
 
-bool Inferrer::points_to(const Type& type, std::string_view name) const {
-  return is(type, Kind::Pointer) && is(type->element, Kind::Struct) && type->element->name == name;
-}
-
-// memcmp() looks at bytes where they lie, or at those behind a pointer.
-bool Inferrer::expect_bytes(const Expr& arg, std::string_view function) {
-  const Type& type = info(arg).type;
-  bool fits = is(type, Kind::String) || is(type, Kind::Array) || is(type, Kind::Buffer) ||
-              is(type, Kind::Struct) || is(type, Kind::Pointer) || is(type, Kind::Unknown);
-  if (!fits)
-    error(arg.span, fmt::format("{}() takes a string, an array, a buffer or a pointer, found '{}'",
-                                function, type_name(type)));
-  return fits;
-}
-
-// comm(pid) asks the kernel for a task, which it then has to give back: two kfuncs of 6.2.
-Type Inferrer::comm_of_pid_type(const Expr& arg) {
-  expect_integer(arg, "comm");
-  ProgramType type = probe_row(instance_->kind).program;
-  for (const char* kfunc : {"bpf_task_from_pid", "bpf_task_release"})
-    if (!target_.can_call_kfunc(kfunc, type)) {
-      error(arg.span,
-            fmt::format("comm() of another process is not possible in {} probes: the kernel does "
-                        "not let them call '{}'",
-                        probe_row(instance_->kind).name, kfunc))
-          .with_hint("Linux 6.12 and later allow it in tracepoint and profile probes");
-      break;
-    }
-  return string_type(16);
-}
-
-// Programs read the registers that a process had in user mode, and by what it is known, from its
-// task; both are memory of the kernel's.
-void Inferrer::check_unwinding(const Expr& expr) {
-  if (program_.config.unstable_dw_ustack == Unstable::Error)
-    error(expr.span, "dw_ustack() is switched off")
-        .with_hint("set unstable_dw_ustack = enable in the config block");
-  else if (program_.config.unstable_dw_ustack == Unstable::Warn)
-    warning(expr.span, "dw_ustack() may still change")
-        .with_hint("config = { unstable_dw_ustack = enable } silences this");
-  auto has_field = [&](const char* type_name, const char* name) {
-    Type type = types_.find_type(type_name);
-    return type && find_field(types_.complete(type), name);
-  };
-  bool has_fields = has_field("struct task_struct", "mm") &&
-                    has_field("struct mm_struct", "start_stack") &&
-                    has_field("struct mm_struct", "end_code");
-  if (!target_.has(Feature::Btf) || !has_fields)
-    error(expr.span, "dw_ustack() needs a kernel with BTF (/sys/kernel/btf/vmlinux)")
-        .with_hint("ustack() works without, for programs with frame pointers");
-  else if (!target_.has(Feature::KernelReads))
-    error(expr.span, "dw_ustack() has to read kernel memory, which lockdown forbids here")
-        .with_hint("ustack() works, for programs with frame pointers");
-}
-
-// container_of(pointer, type, member.of.it)
-Type Inferrer::container_type(const std::vector<ExprPtr>& args) {
-  if (!is(info(*args[0]).type, Kind::Pointer) && !expect_integer(*args[0], "container_of"))
-    return unknown_type();
-  Type container = type_argument(*args[1]);
-  std::vector<std::string> path = member_path(*args[2]);
-  if (path.empty()) error(args[2]->span, "container_of() takes the name of a member here");
-  if (is(container, Kind::Unknown) || path.empty()) return unknown_type();
-  if (!is(container, Kind::Struct)) {
-    error(args[1]->span,
-          fmt::format("container_of() takes a struct here, found '{}'", type_name(container)));
-    return unknown_type();
-  }
-  if (!member_offset(container, path)) {
-    error(args[2]->span,
-          fmt::format("'{}' has no member '{}'", type_name(container), fmt::join(path, ".")));
-    return unknown_type();
-  }
-  const Type& from = info(*args[0]).type;
-  return pointer_type(container, is(from, Kind::Pointer) ? from->space : default_space());
-}
-
-// A type as an argument: `struct x` came as typeof(struct x), a bare word is a typedef's name.
-Type Inferrer::type_argument(const Expr& arg) {
-  if (auto* type = std::get_if<Typeof>(&arg.node)) return resolve_type(type->type);
-  auto* word = std::get_if<Identifier>(&arg.node);
-  Type found = word ? types_.find_type(word->name) : Type();
-  if (found) return found;
-  error(arg.span, word ? fmt::format("there is no type '{}'", word->name)
-                       : std::string("a type is expected here"));
-  return unknown_type();
+std::string word_of(const Expr& expr) {
+  const Identifier* word = std::get_if<Identifier>(&expr.node);
+  return word ? word->name : std::string();
 }
 
 std::vector<std::string> member_path(const Expr& expr) {
@@ -106,18 +24,6 @@ std::vector<std::string> member_path(const Expr& expr) {
   std::vector<std::string> path = member_path(*member->base);
   if (!path.empty()) path.push_back(member->name);
   return path;
-}
-
-std::optional<uint32_t> Inferrer::member_offset(Type type, const std::vector<std::string>& path) {
-  uint32_t offset = 0;
-  for (const std::string& name : path) {
-    if (is(type, Kind::Struct)) type = types_.complete(type);
-    const Field* field = find_field(type, name);
-    if (!field) return std::nullopt;
-    offset += field->offset;
-    type = field->type;
-  }
-  return offset;
 }
 
 // Functions from which the kernel lets a program ask for a path (bpf_d_path, 6.18); iterators may
@@ -153,24 +59,60 @@ static bool is_known_to_kernel(const CheckedProgram& program, const Expr& expr) 
          (is(base.type, Kind::Struct) && is_known_to_kernel(program, *member->base));
 }
 
-Type Inferrer::path_type(const Expr& expr, const std::vector<ExprPtr>& args) {
+// container_of(pointer, type, member.of.it)
+Type KernelFunctions::container_type(const std::vector<ExprPtr>& args) {
+  if (!is(info(*args[0]).type, Kind::Pointer) &&
+      !arguments_.expect_integer(*args[0], "container_of"))
+    return unknown_type();
+  Type container = types_.type_argument(*args[1]);
+  std::vector<std::string> path = member_path(*args[2]);
+  if (path.empty()) error(args[2]->span, "container_of() takes the name of a member here");
+  if (is(container, Kind::Unknown) || path.empty()) return unknown_type();
+  if (!is(container, Kind::Struct)) {
+    error(args[1]->span,
+          fmt::format("container_of() takes a struct here, found '{}'", type_name(container)));
+    return unknown_type();
+  }
+  if (!member_offset(container, path)) {
+    error(args[2]->span,
+          fmt::format("'{}' has no member '{}'", type_name(container), fmt::join(path, ".")));
+    return unknown_type();
+  }
+  const Type& from = info(*args[0]).type;
+  return pointer_type(container, is(from, Kind::Pointer) ? from->space : types_.default_space());
+}
+
+std::optional<uint32_t> KernelFunctions::member_offset(Type type,
+                                                       const std::vector<std::string>& path) {
+  uint32_t offset = 0;
+  for (const std::string& name : path) {
+    if (is(type, Kind::Struct)) type = types().complete(type);
+    const Field* field = find_field(type, name);
+    if (!field) return std::nullopt;
+    offset += field->offset;
+    type = field->type;
+  }
+  return offset;
+}
+
+Type KernelFunctions::path_type(const Expr& expr, const std::vector<ExprPtr>& args) {
   uint64_t size = program_.config.max_strlen;
   if (args.size() > 1) {
-    std::optional<int64_t> given = expect_literal_number(*args[1], "path");
-    bool is_right = given && expect_within(*args[1], "the size of path()", 1, PATH_MAX);
+    std::optional<int64_t> given = arguments_.expect_literal_number(*args[1], "path");
+    bool is_right = given && arguments_.expect_within(*args[1], "the size of path()", 1, PATH_MAX);
     size = is_right ? static_cast<uint64_t>(*given) : 1;
   }
   Type result = string_type(static_cast<uint32_t>(size));
   const Type& type = info(*args[0]).type;
   if (is(type, Kind::Unknown)) return result;
-  bool is_path =
-      is(type, Kind::Struct) ? type->name == "struct path" : points_to(type, "struct path");
+  bool is_path = is(type, Kind::Struct) ? type->name == "struct path"
+                                        : arguments_.points_to(type, "struct path");
   if (!is_path)
     error(args[0]->span, fmt::format("path() takes a 'struct path', found '{}'", type_name(type)));
-  else if (!may_ask_for_path(*instance_))
+  else if (!may_ask_for_path(*place_.instance))
     error(expr.span, fmt::format("path() is not possible in {}: the kernel allows it in iter "
                                  "probes and in few functions",
-                                 instance_->attach[0].name))
+                                 place_.instance->attach[0].name))
         .with_hint(
             "it works in iter:task_file, and in fentry and fexit of vfs_truncate, "
             "vfs_fallocate, dentry_open, vfs_getattr and filp_close");
@@ -180,13 +122,13 @@ Type Inferrer::path_type(const Expr& expr, const std::vector<ExprPtr>& args) {
   return result;
 }
 
-Type Inferrer::percpu_type(const std::vector<ExprPtr>& args) {
+Type KernelFunctions::percpu_type(const std::vector<ExprPtr>& args) {
   Type result = pointer_type(int_type(8, false), AddressSpace::Kernel);
-  std::optional<std::string> name = expect_literal_text(*args[0], "percpu_kaddr");
-  if (args.size() > 1) expect_integer(*args[1], "percpu_kaddr");
+  std::optional<std::string> name = arguments_.expect_literal_text(*args[0], "percpu_kaddr");
+  if (args.size() > 1) arguments_.expect_integer(*args[1], "percpu_kaddr");
   if (!name) return result;
-  bool has_offsets = target_.kernel_symbol("__per_cpu_offset").has_value();
-  if (has_offsets && target_.kernel_symbol(*name)) return result;
+  bool has_offsets = input_.target.kernel_symbol("__per_cpu_offset").has_value();
+  if (has_offsets && input_.target.kernel_symbol(*name)) return result;
   Diagnostic& report = error(args[0]->span, fmt::format("the kernel has no symbol '{}'", *name));
   if (!has_offsets)
     report.with_hint("this kernel lists functions only: it lacks CONFIG_KALLSYMS_ALL");
@@ -194,27 +136,28 @@ Type Inferrer::percpu_type(const std::vector<ExprPtr>& args) {
 }
 
 // uaddr("symbol"): the symbol lies as far from the probed place in memory as in the file.
-Type Inferrer::uaddr_type(const Expr& expr, const std::vector<ExprPtr>& args) {
-  bool fits = instance_->kind == ProbeKind::Uprobe || instance_->kind == ProbeKind::Usdt;
+Type KernelFunctions::uaddr_type(const Expr& expr, const std::vector<ExprPtr>& args) {
+  bool fits =
+      place_.instance->kind == ProbeKind::Uprobe || place_.instance->kind == ProbeKind::Usdt;
   if (!fits) {
-    error(expr.span,
-          fmt::format("uaddr() is not available in {} probes", probe_row(instance_->kind).name))
+    error(expr.span, fmt::format("uaddr() is not available in {} probes",
+                                 probe_row(place_.instance->kind).name))
         .with_hint("it exists in uprobe and usdt probes");
     return unknown_type();
   }
-  std::optional<std::string> name = expect_literal_text(*args[0], "uaddr");
+  std::optional<std::string> name = arguments_.expect_literal_text(*args[0], "uaddr");
   if (!name) return unknown_type();
-  const AttachPoint& point = instance_->attach[0];
-  if (instance_->attach.size() > 1) {
+  const AttachPoint& point = place_.instance->attach[0];
+  if (place_.instance->attach.size() > 1) {
     error(expr.span, "uaddr() needs a probe with one attach point");
     return unknown_type();
   }
-  std::optional<UserObject> object = target_.user_object(point.target, *name);
+  std::optional<UserObject> object = input_.target.user_object(point.target, *name);
   if (!object) {
     error(args[0]->span, fmt::format("'{}' has no symbol '{}'", point.target, *name));
     return unknown_type();
   }
-  if (!target_.user_address(point.target, point.file_offset)) {
+  if (!input_.target.user_address(point.target, point.file_offset)) {
     error(expr.span, fmt::format("the address of {} is not known", point.name));
     return unknown_type();
   }
@@ -223,35 +166,35 @@ Type Inferrer::uaddr_type(const Expr& expr, const std::vector<ExprPtr>& args) {
                       AddressSpace::User);
 }
 
-Type Inferrer::skboutput_type(const std::vector<ExprPtr>& args) {
-  expect_literal_text(*args[0], "skboutput");
+Type KernelFunctions::skboutput_type(const std::vector<ExprPtr>& args) {
+  arguments_.expect_literal_text(*args[0], "skboutput");
   const Type& skb = info(*args[1]).type;
-  if (!points_to(skb, "struct sk_buff") && !is(skb, Kind::Unknown))
+  if (!arguments_.points_to(skb, "struct sk_buff") && !is(skb, Kind::Unknown))
     error(args[1]->span,
           fmt::format("skboutput() takes a 'struct sk_buff *', found '{}'", type_name(skb)));
-  if (expect_integer(*args[2], "skboutput"))
-    expect_within(*args[2], "the length of skboutput()", 1, INT64_MAX);
-  if (expect_integer(*args[3], "skboutput"))
-    expect_within(*args[3], "the offset of skboutput()", 0, INT64_MAX);
+  if (arguments_.expect_integer(*args[2], "skboutput"))
+    arguments_.expect_within(*args[2], "the length of skboutput()", 1, INT64_MAX);
+  if (arguments_.expect_integer(*args[3], "skboutput"))
+    arguments_.expect_within(*args[3], "the offset of skboutput()", 0, INT64_MAX);
   return int_type(8, true);
 }
 
-void Inferrer::check_override(const Expr& expr, const std::vector<ExprPtr>& args) {
-  expect_integer(*args[0], "override");
-  if (instance_->kind != ProbeKind::Kprobe)
-    error(expr.span,
-          fmt::format("override() is not available in {} probes", probe_row(instance_->kind).name))
+void KernelFunctions::check_override(const Expr& expr, const std::vector<ExprPtr>& args) {
+  arguments_.expect_integer(*args[0], "override");
+  if (place_.instance->kind != ProbeKind::Kprobe)
+    error(expr.span, fmt::format("override() is not available in {} probes",
+                                 probe_row(place_.instance->kind).name))
         .with_hint("it exists in kprobes of functions that allow error injection");
-  else if (!target_.has(Feature::OverrideReturn))
+  else if (!input_.target.has(Feature::OverrideReturn))
     error(expr.span, "this kernel does not allow override(): it lacks CONFIG_BPF_KPROBE_OVERRIDE");
 }
 
-void Inferrer::check_write_user(const Expr& expr, const std::vector<ExprPtr>& args) {
-  expect_address(*args[0], "write_user");
-  std::optional<int64_t> length = expect_literal_number(*args[2], "write_user");
-  expect_bytes(*args[1], "write_user");
-  if (length) expect_within(*args[2], "the length of write_user()", 1, 1024);
-  if (!target_.has(Feature::WriteUser))
+void KernelFunctions::check_write_user(const Expr& expr, const std::vector<ExprPtr>& args) {
+  arguments_.expect_address(*args[0], "write_user");
+  std::optional<int64_t> length = arguments_.expect_literal_number(*args[2], "write_user");
+  arguments_.expect_bytes(*args[1], "write_user");
+  if (length) arguments_.expect_within(*args[2], "the length of write_user()", 1, 1024);
+  if (!input_.target.has(Feature::WriteUser))
     error(expr.span,
           "this kernel does not let programs write to user memory: it is locked down, or "
           "flowtap lacks the right");

@@ -1,0 +1,45 @@
+#pragma once
+// Calls of builtins: which class knows the type of which, and calls that are constants.
+
+#include "sema/infer_action.h"
+#include "sema/infer_arguments.h"
+#include "sema/infer_context.h"
+#include "sema/infer_maps.h"
+#include "sema/infer_memory.h"
+#include "sema/infer_rows.h"
+#include "sema/infer_types.h"
+#include "sema/inference.h"
+
+namespace flowtap {
+
+class CallTypes : private Inference {
+ public:
+  struct Uses {
+    Arguments& arguments;
+    WrittenTypes& types;
+    RowTypes& rows;
+    ContextTypes& context;
+    MemoryFunctions& memory_functions;
+    MapFunctions& map_functions;
+    ActionTypes& actions;
+    ExpressionInference& expressions;
+  };
+  CallTypes(const Inference& base, const Uses& uses) : Inference(base), uses_(uses) {}
+  void infer_call(const Expr& expr, const Call& node, ExprInfo& info);
+  void infer_builtin(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
+                     std::string_view name, ExprInfo& info);
+
+ private:
+  void infer_type_info(const Expr& expr, const Call& node, ExprInfo& info);
+  Type builtin_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
+                    std::string_view name);
+  bool infer_folded_call(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
+                         ExprInfo& info);
+  Type config_type();
+  Type getopt_type(const Expr& expr, const std::vector<ExprPtr>& args, ExprInfo& info);
+  std::string fail_message(const std::vector<ExprPtr>& args);
+
+  Uses uses_;
+};
+
+}  // namespace flowtap

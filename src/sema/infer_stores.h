@@ -1,0 +1,30 @@
+#pragma once
+// What assignments do to the types of variables and maps.
+
+#include "sema/inference.h"
+
+namespace flowtap {
+
+class StoredTypes : private Inference {
+ public:
+  StoredTypes(const Inference& base, ExpressionInference& expressions)
+      : Inference(base), expressions_(expressions) {}
+  void assign_variable(int variable, const Expr& value, Span span);
+  void assign_variable_type(int variable, const Meeting& value, Span span);
+  void assign_map_type(MapInfo& map, const Meeting& value, Span span);
+  MapInfo& reach_map(const Expr& access);
+  MapInfo& use_map(const Expr& access, bool has_key);
+  void use_key(MapInfo& map, const Expr& key);
+  bool can_hold(const Type& declared, const Expr& value);
+  void finish_maps();
+  void finish_variables();
+
+ private:
+  bool follows_address(VariableInfo& pointer, const Expr& value);
+  Type settled(const Type& type);
+  void check_declaration(const MapInfo& map);
+
+  ExpressionInference& expressions_;
+};
+
+}  // namespace flowtap
