@@ -6,8 +6,7 @@
 #include <bit>
 
 #include "base/bytes.h"
-#include "lower/hot_maps.h"
-#include "lower/per_thread.h"
+#include "lower/local_storage.h"
 #include "types/hot_keys.h"
 #include "types/unwind.h"
 
@@ -49,10 +48,9 @@ static bool wants_no_prealloc(const MapDef& map) {
 }
 
 void ImageBuilder::add_script_map(const MapInfo& info) {
-  int number = static_cast<int>(script_maps_[0].size());
-  int first = make_script_map(info, number), second = first;
-  if (info.is_reached && info.decl && info.decl->is_per_report) {
-    second = make_script_map(info, number);
+  int first = make_script_map(info), second = first;
+  if (info.is_reached && info.is_per_report()) {
+    second = make_script_map(info);
     image_.maps[static_cast<size_t>(second)].is_script_map = false;  // it is the same to the user
     image_.sides.push_back({static_cast<size_t>(first), static_cast<size_t>(second)});
   }
@@ -60,7 +58,7 @@ void ImageBuilder::add_script_map(const MapInfo& info) {
   script_maps_[1].push_back(second);
 }
 
-int ImageBuilder::make_script_map(const MapInfo& info, int number) {
+int ImageBuilder::make_script_map(const MapInfo& info) {
   if (!info.is_reached) return add_map({.name = info.name});  // a map of no size is not made
   MapDef map{.name = info.name, .is_script_map = true};
   bool per_cpu = is_aggregation(info.value);
@@ -83,7 +81,7 @@ int ImageBuilder::make_script_map(const MapInfo& info, int number) {
     if (!is_lru) add_whole_keys(map);
     choose_lanes(map);
     map.no_prealloc = wants_no_prealloc(map);
-    if (!is_lru) add_hot_keys(map, number);
+    if (!is_lru) add_hot_keys(map, info.use);
   }
   return add_map(std::move(map));
 }
@@ -136,10 +134,10 @@ void ImageBuilder::add_whole_keys(MapDef& map) {
 
 // A loop that deletes a large key takes away what its number stands for, and a slot would still
 // have the number.
-void ImageBuilder::add_hot_keys(MapDef& map, int number) {
+void ImageBuilder::add_hot_keys(MapDef& map, MapUse use) {
   if (!options_.uses(Feature::HotKeys) || map.key_size > kMostHotKey) return;
-  MapUse use = use_of_map(checked_, number);
-  if (use == MapUse::Other || (use == MapUse::Visited && map.whole_keys >= 0)) return;
+  bool loses_keys = use == MapUse::Visited && map.whole_keys >= 0;
+  if (use == MapUse::Other || loses_keys) return;
   uint64_t size = uint64_t{cpus_} * kHotSlots * hot_slot_size(map.key_size);
   constexpr uint64_t kMostForHotKeys = 4 << 20;  // bytes
   if (size > kMostForHotKeys) return;
@@ -159,7 +157,7 @@ int ImageBuilder::whole_keys(int number) const {
 void ImageBuilder::add_local_storage(size_t number) {
   local_storage_.push_back(-1);
   bool fits = options_.uses(Feature::TaskStorage) && !options_.pid_namespace &&
-              is_per_thread(checked_, static_cast<int>(number));
+              checked_.maps[number].is_per_thread;
   if (!fits || !target_.iterator("task").ok()) return;
   MapDef& printed = image_.maps[static_cast<size_t>(script_maps_[0][number])];
   printed.is_dumped = true;

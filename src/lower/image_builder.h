@@ -51,11 +51,11 @@ class ImageBuilder {
 
  private:
   void add_script_map(const MapInfo& map);
-  int make_script_map(const MapInfo& map, int number);
+  int make_script_map(const MapInfo& map);
   void add_local_storage(size_t number);
   void add_whole_keys(MapDef& map);
   void choose_lanes(MapDef& map);
-  void add_hot_keys(MapDef& map, int number);
+  void add_hot_keys(MapDef& map, MapUse use);
   int add_map(MapDef map);
 
   const CheckedProgram& checked_;

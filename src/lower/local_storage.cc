@@ -1,10 +1,8 @@
-// Per-thread maps in task storage; per_thread.h says which and how a value lies there.
+// Per-thread maps in task storage; see local_storage.h.
 
 #include "lower/local_storage.h"
 
 #include <linux/bpf.h>
-
-#include "lower/per_thread.h"
 
 namespace flowtap {
 

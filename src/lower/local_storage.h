@@ -1,10 +1,15 @@
 #pragma once
-// Values of maps that are kept in task storage; per_thread.h says which.
+// Maps that are per thread (MapInfo::is_per_thread) in task storage, which is found faster than a
+// key in a hash, cannot fill up, and goes away with its thread. A value lies behind a word that
+// tells whether the key exists:
+//   | u64 present | value ... |
 
 #include "lower/code.h"
 #include "lower/memory.h"
 
 namespace flowtap {
+
+inline constexpr uint32_t kPresentSize = 8;
 
 class LocalStorage : private CodeWriter {
  public:

@@ -97,20 +97,6 @@ Value MapValues::load_map_value(const MapInfo& map, int number, std::optional<Ad
   return scalar(map.value, uses_.frame.forgotten(map.value, reg(result)));
 }
 
-// A map the script deletes from sees mostly new keys: one update is cheaper than a lookup before
-// it.
-bool MapValues::is_deleted_from(int map) const {
-  bool found = false;
-  ExprVisitor look = [&](const Expr& expr) {
-    const Call* call = std::get_if<Call>(&expr.node);
-    if (!call || call->args.empty()) return;
-    const Builtin* builtin = info(expr).builtin;
-    found |= builtin && builtin->id == Fn::Delete && info(*call->args[0]).map == map;
-  };
-  for (const auto& instance : image_.checked().instances) for_each_expr(instance->body, look);
-  return found;
-}
-
 void MapValues::store_map(const Expr& target, const Expr& value) {
   int number = info(target).map;
   const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
@@ -133,7 +119,8 @@ void MapValues::store_map(const Expr& target, const Expr& value) {
   uses_.expressions.lower_into(value, room, map.value);
   b().set_span(target.span);
   int32_t done = b().new_block(), full = b().new_block();
-  if (is_scalar(map.value) && !is_deleted_from(number)) {
+  // A map that is deleted from sees mostly new keys: one update is cheaper than a lookup before it.
+  if (is_scalar(map.value) && !map.is_deleted_from) {
     Reg present = uses_.entries.lookup(number, where.id);
     int32_t in_place = b().new_block(), create = b().new_block();
     b().branch(ir::Compare::Ne, reg(present), imm(0), in_place, create);

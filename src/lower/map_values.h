@@ -40,7 +40,6 @@ class MapValues : private CodeWriter {
 
  private:
   Value load_map_value(const MapInfo& map, int number, std::optional<Address> key);
-  bool is_deleted_from(int map) const;
 
   Uses uses_;
 };

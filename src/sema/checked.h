@@ -44,6 +44,14 @@ struct VariableInfo {
   Span span;
 };
 
+// How a script uses a map of counts, sums or averages. Those that are only counted and visited may
+// have a table of hot keys in front of them (types/hot_keys.h).
+enum class MapUse : uint8_t {
+  Counted,  // keys are counted, and the whole map is printed and cleared
+  Visited,  // the same, and flowtap's own probes go through it
+  Other,    // keys are read or deleted one by one, or the values cannot be added up
+};
+
 struct MapInfo {
   std::string name;
   std::optional<bool> is_scalar;  // unset until a use shows it
@@ -55,6 +63,14 @@ struct MapInfo {
   bool is_reached = false;  // used where code runs: not ruled out, nor in a function nobody calls
   Span span;                // first use
 
+  // Found by map_uses.cc.
+  MapUse use = MapUse::Other;
+  // Per thread in all but name: @start[tid] = nsecs, read and deleted by `tid` alone. A script that
+  // never deletes a key wants to see those of threads that have ended, too.
+  bool is_per_thread = false;
+  bool is_deleted_from = false;
+
+  bool is_per_report() const { return decl && decl->is_per_report; }
   bool is_paired() const { return decl && !decl->pairs.empty(); }  // it says what ends entries
 };
 

@@ -17,6 +17,7 @@
 #include "sema/function_hints.h"
 #include "sema/function_probe.h"
 #include "sema/infer.h"
+#include "sema/map_uses.h"
 #include "sema/resolve.h"
 #include "sema/tables.h"
 
@@ -59,6 +60,7 @@ class Checker {
     Inferrer({program_, ast_, target_, options_, diagnostics_}).run();
     std::erase_if(program_.instances, [](const auto& instance) { return instance->is_uncalled; });
     drop_probes_that_are_off();
+    if (!diagnostics_.has_errors()) find_map_uses(program_);
     check_unused_maps();
     check_options();
     return std::move(program_);
