@@ -11,7 +11,7 @@
 namespace flowtap {
 
 // Reads an aggregation: every CPU's part is looked up and they are joined.
-Value Aggregations::sum_over_cpus(const MapInfo& map, int number, std::optional<Address> key) {
+Value Aggregations::sum_over_cpus(const MapInfo& map, MapId number, std::optional<Address> key) {
   Kind kind = map.value->kind;
   Reg total = b().new_reg(), count = b().new_reg(), seen = b().new_reg();
   for (Reg r : {total, count, seen}) b().assign(r, imm(0));

@@ -22,7 +22,7 @@ class Aggregations : private CodeWriter {
   // Takes `n` into a value.
   void aggregate(const Lane& lane, const Type& type, Operand n, bool is_signed);
   void add_in_place(const Lane& lane, Operand n);
-  Value sum_over_cpus(const MapInfo& map, int number, std::optional<Address> key);
+  Value sum_over_cpus(const MapInfo& map, MapId number, std::optional<Address> key);
 
  private:
   void bump_bucket(const Lane& lane, const Type& type, Operand n, bool is_signed);

@@ -125,11 +125,11 @@ Value ExpressionCode::lower_unary(const Expr& expr, const Unary& node) {
     case UnaryOp::Negate: return scalar(type, reg(b().negate(lower_scalar(*node.operand))));
     case UnaryOp::AddressOf: {
       if (auto* access = std::get_if<MapAccess>(&node.operand->node)) {
-        int number = info(*node.operand).map;
+        MapId number = info(*node.operand).map;
         Address key = access->key ? uses_.maps.lower_key(number, *access->key).id : Address{};
         return scalar(type, uses_.memory.as_number(reg(uses_.entries.lookup(number, key))));
       }
-      int variable = info(*node.operand).variable;
+      VariableId variable = info(*node.operand).variable;
       return scalar(type, uses_.memory.as_number(
                               reg(b().address_of(uses_.variables.variable_address(variable)))));
     }
@@ -320,7 +320,7 @@ Value ExpressionCode::lower_increment(const Expr& expr, const Increment& node) {
   Type type = type_of(expr);
   int64_t delta = node.delta * uses_.arithmetic.step_of(type);
   if (std::holds_alternative<Variable>(node.target->node)) {
-    int variable = info(*node.target).variable;
+    VariableId variable = info(*node.target).variable;
     Value old = uses_.variables.load_variable(variable);
     Operand after = uses_.memory.narrow(reg(b().alu(ir::Alu::Add, old.operand, imm(delta))), type);
     uses_.variables.store_variable(variable, scalar(type, after));

@@ -28,8 +28,8 @@ void ScriptFunctions::lower_fn_return(const Return& node) {
 }
 
 // A string may be longer than where it goes, and is cut there, as by a cast.
-void ScriptFunctions::pass(int variable, const Expr& value) {
-  const Type& type = image_.checked().variables[static_cast<size_t>(variable)].type;
+void ScriptFunctions::pass(VariableId variable, const Expr& value) {
+  const Type& type = image_.checked().variables[variable].type;
   if (is(type, Kind::String) && type_of(value)->size > type->size)
     return uses_.memory.store(uses_.expressions.lower(value),
                               uses_.variables.variable_address(variable), type);

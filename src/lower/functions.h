@@ -23,7 +23,7 @@ class ScriptFunctions : private CodeWriter {
   bool are_open() const { return open_.call != nullptr; }  // a body is being lowered
   Value lower_fn_call(const FnCall& node);
   void lower_fn_return(const Return& node);
-  void pass(int variable, const Expr& value);
+  void pass(VariableId variable, const Expr& value);
   void leave_if_returned();
 
  private:

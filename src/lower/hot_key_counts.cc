@@ -41,7 +41,7 @@ void HotKeyCounts::in_pieces_of_id(const MapDef& map, Address id,
 }
 
 // The slot that a key may use on this CPU.
-ir::Reg HotKeyCounts::hot_slot(int number, const MapKey& key, int32_t nowhere) {
+ir::Reg HotKeyCounts::hot_slot(MapId number, const MapKey& key, int32_t nowhere) {
   const MapDef& map = uses_.entries.map_of(number);
   Reg cpu = b().call(BPF_FUNC_get_smp_processor_id, {});
   int32_t known = b().new_block();
@@ -65,7 +65,7 @@ ir::Reg HotKeyCounts::hot_slot(int number, const MapKey& key, int32_t nowhere) {
 }
 
 // Runs `change` on the slot of a key, if it has one or can get one, or else on the map's value.
-void HotKeyCounts::change_hot(int number, const MapKey& key,
+void HotKeyCounts::change_hot(MapId number, const MapKey& key,
                               const std::function<void(const Lane&)>& change) {
   const MapDef map = uses_.entries.map_of(number);
   int32_t hot = b().new_block(), other = b().new_block(), claim = b().new_block(),
@@ -103,7 +103,7 @@ void HotKeyCounts::change_hot(int number, const MapKey& key,
 // The key is in the map before it is in the slot. Whoever removes a key that stands for a whole one
 // makes the slot stale after that, so what was counted here has a key then; the whole one is kept
 // once more for the case that it was removed before the slot was claimed.
-void HotKeyCounts::claim_slot(int number, Reg slot, const MapKey& key, int32_t claimed,
+void HotKeyCounts::claim_slot(MapId number, Reg slot, const MapKey& key, int32_t claimed,
                               int32_t refused) {
   const MapDef map = uses_.entries.map_of(number);
   int32_t alone = b().new_block(), unused = b().new_block(), write = b().new_block(),
@@ -129,7 +129,7 @@ void HotKeyCounts::claim_slot(int number, Reg slot, const MapKey& key, int32_t c
 }
 
 // Goes to `full`, where it is tried once more and noted, when the map has no room for the key.
-void HotKeyCounts::make_sure_of_key(int number, const MapKey& key, int32_t full) {
+void HotKeyCounts::make_sure_of_key(MapId number, const MapKey& key, int32_t full) {
   int32_t create = b().new_block(), is_old = b().new_block(), there = b().new_block();
   b().branch(ir::Compare::Ne, reg(uses_.entries.lookup(number, key.id)), imm(0), there, create);
   b().start(create);
@@ -155,7 +155,7 @@ ir::Reg HotKeyCounts::new_events(const MapDef& map, Reg slot) {
 // Adds what all CPUs counted in their slots to the map, for a program that is about to visit it.
 // What was counted since the last time stays in its slot: in the map an event would be lost if its
 // key was removed between finding and counting it.
-void HotKeyCounts::take_hot_keys(int number) {
+void HotKeyCounts::take_hot_keys(MapId number) {
   const MapDef map = uses_.entries.map_of(number);
   if (map.hot_keys < 0) return;
   uint32_t slots = image_.cpus() * kHotSlots;
@@ -166,7 +166,7 @@ void HotKeyCounts::take_hot_keys(int number) {
            {imm(slots), reg(b().callback(function)), reg(b().address_of(context)), imm(0)});
 }
 
-void HotKeyCounts::take_slot(int number, const MapDef& map, uint32_t slots) {
+void HotKeyCounts::take_slot(MapId number, const MapDef& map, uint32_t slots) {
   Reg index = b().extend(reg(b().param(0)), 4, false);
   int32_t inside = b().new_block(), idle = b().new_block(), used = b().new_block(),
           add = b().new_block(), present = b().new_block(), done = b().new_block();

@@ -33,7 +33,7 @@ ImageBuilder::ImageBuilder(const CheckedProgram& checked, const Target& target,
       add_map({.name = "sites", .type = MapType::Array, .key_size = 4, .max_entries = 1});
   image_.tables = checked.tables;
   for (const MapInfo& map : checked.maps) add_script_map(map);
-  for (size_t i = 0; i < checked.maps.size(); i++) add_local_storage(i);
+  for (size_t i = 0; i < checked.maps.size(); i++) add_local_storage(MapId(i));
 }
 
 int ImageBuilder::add_map(MapDef map) {
@@ -149,12 +149,12 @@ void ImageBuilder::add_hot_keys(MapDef& map, MapUse use) {
                           .is_mapped = true});
 }
 
-int ImageBuilder::whole_keys(int number) const {
+int ImageBuilder::whole_keys(MapId number) const {
   return image_.maps[static_cast<size_t>(script_map(number))].whole_keys;
 }
 
 // Values are in task storage, from where they are printed.
-void ImageBuilder::add_local_storage(size_t number) {
+void ImageBuilder::add_local_storage(MapId number) {
   local_storage_.push_back(-1);
   bool fits = options_.uses(Feature::TaskStorage) && !options_.pid_namespace &&
               checked_.maps[number].is_per_thread;

@@ -22,16 +22,13 @@ class ImageBuilder {
   uint32_t cpus() const { return cpus_; }
 
   // Of a map with two sides that which was chosen.
-  int script_map(int number) const { return script_maps_[side_][static_cast<size_t>(number)]; }
+  int script_map(MapId number) const { return script_maps_[side_][number]; }
   void choose_side(size_t side) { side_ = side; }
-  bool has_sides(int number) const {
-    return script_maps_[0][static_cast<size_t>(number)] !=
-           script_maps_[1][static_cast<size_t>(number)];
-  }
+  bool has_sides(MapId number) const { return script_maps_[0][number] != script_maps_[1][number]; }
   // The task storage behind a map whose only key is ever `tid`; -1 for all other maps.
-  int local_storage(int number) const { return local_storage_[static_cast<size_t>(number)]; }
+  int local_storage(MapId number) const { return local_storage_[number]; }
   // The map that keeps the whole keys of one that is keyed by their hash (large_keys.cc), or -1.
-  int whole_keys(int number) const;
+  int whole_keys(MapId number) const;
   // A map of our own, made when first asked for.
   int zeros(uint32_t size);  // array of zero bytes, at least `size` of them
   int scratch(const std::string& program);
@@ -52,7 +49,7 @@ class ImageBuilder {
  private:
   void add_script_map(const MapInfo& map);
   int make_script_map(const MapInfo& map);
-  void add_local_storage(size_t number);
+  void add_local_storage(MapId number);
   void add_whole_keys(MapDef& map);
   void choose_lanes(MapDef& map);
   void add_hot_keys(MapDef& map, MapUse use);
@@ -63,9 +60,9 @@ class ImageBuilder {
   const LowerOptions& options_;
   Image image_;
   uint32_t cpus_;
-  std::array<std::vector<int>, 2> script_maps_;  // by side
+  std::array<IdVector<MapId, int>, 2> script_maps_;  // by side
   size_t side_ = 0;
-  std::vector<int> local_storage_;
+  IdVector<MapId, int> local_storage_;
   uint64_t rare_bytes_ = 0;  // of all records that programs send in one run
   bool sends_often_ = false;
   int zeros_ = -1;

@@ -148,7 +148,7 @@ void LargeKeys::hash_round(const HashedBytes& bytes, uint32_t first, uint32_t ro
 }
 
 // Goes to `full` with the kernel's answer when there is no room for the key; else goes on.
-void LargeKeys::keep_whole_key(int number, const MapKey& key, Reg answer, int32_t full) {
+void LargeKeys::keep_whole_key(MapId number, const MapKey& key, Reg answer, int32_t full) {
   int keys = image_.whole_keys(number);
   if (keys < 0) return;
   Reg result = map_result(
@@ -164,7 +164,7 @@ void LargeKeys::keep_whole_key(int number, const MapKey& key, Reg answer, int32_
   b().start(kept);
 }
 
-void LargeKeys::drop_whole_key(int number, const MapKey& key) {
+void LargeKeys::drop_whole_key(MapId number, const MapKey& key) {
   int keys = image_.whole_keys(number);
   if (keys < 0) return;
   b().call(BPF_FUNC_map_delete_elem, {reg(b().map_pointer(keys)), reg(b().address_of(key.id))});
@@ -172,7 +172,7 @@ void LargeKeys::drop_whole_key(int number, const MapKey& key) {
 
 // Where a key that a loop over the map was given lies whole. One that is being removed by another
 // CPU has none any more: then the loop goes on with the next.
-ir::Address LargeKeys::whole_key(int number, Reg key) {
+ir::Address LargeKeys::whole_key(MapId number, Reg key) {
   int keys = image_.whole_keys(number);
   if (keys < 0) return ir::at(key);
   Reg found = b().call(BPF_FUNC_map_lookup_elem, {reg(b().map_pointer(keys)), reg(key)});

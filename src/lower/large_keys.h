@@ -15,9 +15,9 @@ class LargeKeys : private CodeWriter {
  public:
   LargeKeys(const CodeWriter& base, Memory& memory) : CodeWriter(base), memory_(memory) {}
   MapKey digest_key(Address whole, const Type& type);
-  void keep_whole_key(int number, const MapKey& key, Reg answer, int32_t full);
-  void drop_whole_key(int number, const MapKey& key);
-  Address whole_key(int number, Reg key);
+  void keep_whole_key(MapId number, const MapKey& key, Reg answer, int32_t full);
+  void drop_whole_key(MapId number, const MapKey& key);
+  Address whole_key(MapId number, Reg key);
 
  private:
   struct Hash {

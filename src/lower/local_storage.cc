@@ -7,13 +7,13 @@
 namespace flowtap {
 
 // The thread's storage for a map, or 0.
-ir::Reg LocalStorage::local_storage(int number, Operand task, int64_t flags) {
+ir::Reg LocalStorage::local_storage(MapId number, Operand task, int64_t flags) {
   Reg map = b().map_pointer(image_.local_storage(number));
   return b().call(BPF_FUNC_task_storage_get, {reg(map), task, imm(0), imm(flags)});
 }
 
 // The value's address, or 0 when there is none.
-ir::Reg LocalStorage::lookup_local(int number) {
+ir::Reg LocalStorage::lookup_local(MapId number) {
   Reg storage = local_storage(number, reg(b().call(BPF_FUNC_get_current_task_btf, {})), 0);
   Reg result = b().new_reg();
   int32_t there = b().new_block(), present = b().new_block(), done = b().new_block();
@@ -31,8 +31,8 @@ ir::Reg LocalStorage::lookup_local(int number) {
 // Goes to `present` with the value's address in the register it answers. A value that was not
 // there starts as zeros. The kernel refuses only when memory is short or when this thread's
 // storage is being changed at this very moment.
-ir::Reg LocalStorage::create_local(int number, int32_t present, int32_t absent) {
-  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
+ir::Reg LocalStorage::create_local(MapId number, int32_t present, int32_t absent) {
+  const MapInfo& map = image_.checked().maps[number];
   Reg storage = local_storage(number, reg(b().call(BPF_FUNC_get_current_task_btf, {})),
                               BPF_LOCAL_STORAGE_GET_F_CREATE);
   int32_t there = b().new_block(), fresh = b().new_block(), refused = b().new_block(),
@@ -60,7 +60,7 @@ ir::Reg LocalStorage::create_local(int number, int32_t present, int32_t absent) 
 }
 
 // The storage stays with its thread, to be used again: only the key is gone.
-Value LocalStorage::delete_local(int number) {
+Value LocalStorage::delete_local(MapId number) {
   Reg storage = local_storage(number, reg(b().call(BPF_FUNC_get_current_task_btf, {})), 0);
   Reg was_there = b().new_reg();
   int32_t there = b().new_block(), done = b().new_block();
@@ -75,8 +75,8 @@ Value LocalStorage::delete_local(int number) {
 }
 
 // Context word 0 leads to the file that is written, word 1 is the task, null at the end.
-void MapDump::run(int number) {
-  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
+void MapDump::run(MapId number) {
+  const MapInfo& map = image_.checked().maps[number];
   Reg context = b().param(0);
   Reg task = b().load(ir::at(context, 8), 8);
   int32_t is_task = b().new_block(), there = b().new_block(), present = b().new_block(),
@@ -103,7 +103,7 @@ void MapDump::run(int number) {
   b().finish();
 }
 
-void lower_dump(ImageBuilder& image, ir::Program& program, int map) {
+void lower_dump(ImageBuilder& image, ir::Program& program, MapId map) {
   ProgramCode code(program);
   CodeWriter base(code, image);
   Memory memory(base, ProgramType::RawTracepoint);

@@ -14,10 +14,10 @@ inline constexpr uint32_t kPresentSize = 8;
 class LocalStorage : private CodeWriter {
  public:
   LocalStorage(const CodeWriter& base, Memory& memory) : CodeWriter(base), memory_(memory) {}
-  Reg local_storage(int number, Operand task, int64_t flags);
-  Reg lookup_local(int number);
-  Reg create_local(int number, int32_t present, int32_t absent);
-  Value delete_local(int number);
+  Reg local_storage(MapId number, Operand task, int64_t flags);
+  Reg lookup_local(MapId number);
+  Reg create_local(MapId number, int32_t present, int32_t absent);
+  Value delete_local(MapId number);
 
  private:
   Memory& memory_;
@@ -28,7 +28,7 @@ class MapDump : private CodeWriter {
  public:
   MapDump(const CodeWriter& base, Memory& memory, LocalStorage& storage)
       : CodeWriter(base), memory_(memory), storage_(storage) {}
-  void run(int number);
+  void run(MapId number);
 
  private:
   Memory& memory_;
@@ -36,6 +36,6 @@ class MapDump : private CodeWriter {
 };
 
 // The body of the program that writes the entries of a per-thread map; see Dump in bpf/image.h.
-void lower_dump(ImageBuilder& image, ir::Program& program, int map);
+void lower_dump(ImageBuilder& image, ir::Program& program, MapId map);
 
 }  // namespace flowtap

@@ -53,7 +53,7 @@ void Loops::lower_while(const Stmt& stmt, const While& loop) {
 void Loops::lower_for_range(const Stmt& stmt, const ForRange& loop) {
   Operand begin = uses_.expressions.lower_scalar(*loop.begin);
   Operand end = uses_.expressions.lower_scalar(*loop.end);
-  int variable = instance_.declares.at(&stmt);
+  VariableId variable = instance_.declares.at(&stmt);
   Reg count = b().alu(ir::Alu::Sub, end, begin);
   b().store(uses_.variables.range_start(variable), 8, begin);
   int32_t function = lower_callback(stmt, 2, 1, [&](const std::vector<Reg>& args) {
@@ -83,11 +83,11 @@ void Loops::lower_for_range(const Stmt& stmt, const ForRange& loop) {
 }
 
 void Loops::lower_for_map(const Stmt& stmt, const ForMap& loop) {
-  int number = info(*loop.map).map;
-  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
-  int variable = instance_.declares.at(&stmt);
+  MapId number = info(*loop.map).map;
+  const MapInfo& map = image_.checked().maps[number];
+  VariableId variable = instance_.declares.at(&stmt);
   uses_.hot_keys.take_hot_keys(number);
-  const Type& pair = image_.checked().variables[static_cast<size_t>(variable)].type;
+  const Type& pair = image_.checked().variables[variable].type;
   int32_t function = lower_callback(stmt, 4, 3, [&](const std::vector<Reg>& args) {
     Address to = uses_.variables.variable_address(variable);
     Address whole = uses_.large_keys.whole_key(number, args[1]);

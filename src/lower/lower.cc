@@ -36,16 +36,16 @@ static const char* relative_name(ProgramType type) {
 static void add_dumps(ImageBuilder& image, std::vector<Program>& programs,
                       std::vector<ir::Program>& codes) {
   for (size_t i = 0; i < image.checked().maps.size(); i++) {
-    if (image.local_storage(static_cast<int>(i)) < 0) continue;
+    if (image.local_storage(MapId(i)) < 0) continue;
     Result<FunctionSignature> tasks = image.target().iterator("task");
     CHECK(tasks.ok());
     Program program{.name = fmt::format("dump_{}", i), .type = ProgramType::Iter};
     program.attach_btf_id = tasks->btf_id;
     ir::Program code{.name = program.name};
     code.cpus = image.cpus();
-    lower_dump(image, code, static_cast<int>(i));
+    lower_dump(image, code, MapId(i));
     code.scratch_map = image.scratch(program.name);
-    size_t map = static_cast<size_t>(image.script_map(static_cast<int>(i)));
+    size_t map = static_cast<size_t>(image.script_map(MapId(i)));
     image.image().dumps.push_back({.program = programs.size(), .map = map});
     programs.push_back(std::move(program));
     codes.push_back(std::move(code));

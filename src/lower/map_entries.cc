@@ -9,8 +9,8 @@
 namespace flowtap {
 
 // The value's address, or 0.
-ir::Reg MapEntries::lookup(int number, Address key) {
-  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
+ir::Reg MapEntries::lookup(MapId number, Address key) {
+  const MapInfo& map = image_.checked().maps[number];
   if (image_.local_storage(number) >= 0) return local_storage_.lookup_local(number);
   int index = image_.script_map(number);
   if (map.is_scalar != false) {
@@ -26,8 +26,9 @@ ir::Reg MapEntries::lookup(int number, Address key) {
 
 // Like lookup, but a missing key is created. Goes to `present` with the address in the register
 // it answers, or to `absent` when the map is full, which is noted.
-ir::Reg MapEntries::find_or_create(int number, const MapKey& key, int32_t present, int32_t absent) {
-  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
+ir::Reg MapEntries::find_or_create(MapId number, const MapKey& key, int32_t present,
+                                   int32_t absent) {
+  const MapInfo& map = image_.checked().maps[number];
   if (image_.local_storage(number) >= 0)
     return local_storage_.create_local(number, present, absent);
   Reg result = b().move(reg(lookup(number, key.id)));
@@ -49,7 +50,7 @@ ir::Reg MapEntries::find_or_create(int number, const MapKey& key, int32_t presen
 }
 
 // The kernel's answer comes into `answer`; goes to `full` when there is no room for the whole key.
-void MapEntries::create_key(int number, const MapKey& key, Reg answer, int32_t full) {
+void MapEntries::create_key(MapId number, const MapKey& key, Reg answer, int32_t full) {
   int index = image_.script_map(number);
   large_keys_.keep_whole_key(number, key, answer, full);
   Reg zeros = b().map_value(image_.zeros(map_of(number).value_size));
@@ -60,12 +61,12 @@ void MapEntries::create_key(int number, const MapKey& key, Reg answer, int32_t f
   large_keys_.keep_whole_key(number, key, answer, full);
 }
 
-const MapDef& MapEntries::map_of(int number) const {
+const MapDef& MapEntries::map_of(MapId number) const {
   return image_.image().maps[static_cast<size_t>(image_.script_map(number))];
 }
 
 // Where this CPU's part of a value is; see MapDef::lane.
-Lane MapEntries::own_lane(int number, Reg value, int32_t absent) {
+Lane MapEntries::own_lane(MapId number, Reg value, int32_t absent) {
   const MapDef& map = map_of(number);
   if (!map.lane) return {ir::at(value)};
   uint32_t lanes = count_lanes(map);
@@ -84,8 +85,8 @@ Lane MapEntries::own_lane(int number, Reg value, int32_t absent) {
 }
 
 // A number is about to be stored over another; 0 stands for an entry that has ended.
-void MapEntries::note_overwritten(int number, Address old, Address value) {
-  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
+void MapEntries::note_overwritten(MapId number, Address old, Address value) {
+  const MapInfo& map = image_.checked().maps[number];
   if (!map.is_paired()) return;
   int32_t was_open = b().new_block(), lost = b().new_block(), go_on = b().new_block();
   b().branch(ir::Compare::Ne, reg(b().load(old, 8)), imm(0), was_open, go_on);

@@ -13,12 +13,12 @@ class MapEntries : private CodeWriter {
   MapEntries(const CodeWriter& base, Memory& memory, LargeKeys& large_keys,
              LocalStorage& local_storage)
       : CodeWriter(base), memory_(memory), large_keys_(large_keys), local_storage_(local_storage) {}
-  const MapDef& map_of(int number) const;
-  Reg lookup(int number, Address key);
-  Reg find_or_create(int number, const MapKey& key, int32_t present, int32_t absent);
-  void create_key(int number, const MapKey& key, Reg answer, int32_t full);
-  Lane own_lane(int number, Reg value, int32_t absent);
-  void note_overwritten(int number, Address old, Address value);
+  const MapDef& map_of(MapId number) const;
+  Reg lookup(MapId number, Address key);
+  Reg find_or_create(MapId number, const MapKey& key, int32_t present, int32_t absent);
+  void create_key(MapId number, const MapKey& key, Reg answer, int32_t full);
+  Lane own_lane(MapId number, Reg value, int32_t absent);
+  void note_overwritten(MapId number, Address old, Address value);
 
  private:
   Memory& memory_;

@@ -17,8 +17,8 @@ static bool holds_pointer(const Type& type) {
                      [](const Field& field) { return holds_pointer(field.type); });
 }
 
-MapKey MapValues::lower_key(int number, const Expr& key) {
-  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
+MapKey MapValues::lower_key(MapId number, const Expr& key) {
+  const MapInfo& map = image_.checked().maps[number];
   uint32_t size = std::max(1u, map.key->size);
   // No hash can be made of a pointer that the verifier knows; in scratch memory it forgets.
   bool is_forgotten = uses_.entries.map_of(number).hot_keys >= 0 && holds_pointer(map.key);
@@ -32,7 +32,7 @@ MapKey MapValues::lower_key(int number, const Expr& key) {
 
 // Runs `change` on the value's memory, which exists then.
 void MapValues::change_map(const Expr& target, const std::function<void(const Lane&)>& change) {
-  int number = info(target).map;
+  MapId number = info(target).map;
   const ExprPtr& key = std::get<MapAccess>(target.node).key;
   bool has_key = key && image_.local_storage(number) < 0;
   MapKey where = has_key ? lower_key(number, *key) : MapKey{};
@@ -53,8 +53,8 @@ void MapValues::change_map(const Expr& target, const std::function<void(const La
 }
 
 Value MapValues::load_map(const Expr& expr, const MapAccess& node) {
-  int number = info(expr).map;
-  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
+  MapId number = info(expr).map;
+  const MapInfo& map = image_.checked().maps[number];
   std::optional<Address> key;
   if (node.key && image_.local_storage(number) < 0) key = lower_key(number, *node.key).id;
   b().set_span(expr.span);
@@ -62,7 +62,7 @@ Value MapValues::load_map(const Expr& expr, const MapAccess& node) {
   return load_map_value(map, number, key);
 }
 
-Value MapValues::load_map_value(const MapInfo& map, int number, std::optional<Address> key) {
+Value MapValues::load_map_value(const MapInfo& map, MapId number, std::optional<Address> key) {
   Reg pointer = uses_.entries.lookup(number, key.value_or(Address{}));
   bool has_register = is_scalar(map.value);
   if (map.is_scalar != false) {
@@ -98,8 +98,8 @@ Value MapValues::load_map_value(const MapInfo& map, int number, std::optional<Ad
 }
 
 void MapValues::store_map(const Expr& target, const Expr& value) {
-  int number = info(target).map;
-  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
+  MapId number = info(target).map;
+  const MapInfo& map = image_.checked().maps[number];
   const ExprPtr& key = std::get<MapAccess>(target.node).key;
   if (map.is_scalar != false) {
     Value ready = is_scalar(map.value) ? scalar(map.value, uses_.expressions.lower_scalar(value))
@@ -161,7 +161,7 @@ void MapValues::store_map(const Expr& target, const Expr& value) {
 
 void MapValues::update_aggregation(const Expr& target, const Expr& call) {
   const std::vector<ExprPtr>& args = std::get<Call>(call.node).args;
-  const Type& type = image_.checked().maps[static_cast<size_t>(info(target).map)].value;
+  const Type& type = image_.checked().maps[info(target).map].value;
   Operand n = args.empty() ? imm(1) : uses_.expressions.lower_scalar(*args[0]);
   bool is_signed = args.empty() || info(*args[0]).type->is_signed;
   change_map(target,
@@ -169,8 +169,8 @@ void MapValues::update_aggregation(const Expr& target, const Expr& call) {
 }
 
 Value MapValues::lower_delete(const std::vector<ExprPtr>& args) {
-  int number = info(*args[0]).map;
-  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
+  MapId number = info(*args[0]).map;
+  const MapInfo& map = image_.checked().maps[number];
   const ExprPtr& own_key = std::get<MapAccess>(args[0]->node).key;
   if (map.is_scalar != false) {
     Reg value = uses_.entries.lookup(number, {});
@@ -194,7 +194,7 @@ Value MapValues::lower_delete(const std::vector<ExprPtr>& args) {
 }
 
 Value MapValues::lower_has_key(const std::vector<ExprPtr>& args) {
-  int number = info(*args[0]).map;
+  MapId number = info(*args[0]).map;
   Address key = lower_key(number, *args[1]).id;
   Reg found = uses_.entries.lookup(number, key);
   Reg result = b().new_reg();
@@ -209,8 +209,8 @@ Value MapValues::lower_has_key(const std::vector<ExprPtr>& args) {
 }
 
 Value MapValues::lower_find(const std::vector<ExprPtr>& args) {
-  int number = info(*args[0]).map;
-  const MapInfo& map = image_.checked().maps[static_cast<size_t>(number)];
+  MapId number = info(*args[0]).map;
+  const MapInfo& map = image_.checked().maps[number];
   Address key = lower_key(number, *args[1]).id;
   Reg found = uses_.entries.lookup(number, key);
   Reg result = b().new_reg();
@@ -236,9 +236,8 @@ Value MapValues::lower_len(const Expr& arg) {
     Value stack = uses_.expressions.lower(arg);
     return scalar(int_type(8, true), reg(b().load(stack.address, 4)));
   }
-  int number = info(arg).map;
-  if (image_.checked().maps[static_cast<size_t>(number)].is_scalar != false)
-    return scalar(int_type(8, true), imm(1));
+  MapId number = info(arg).map;
+  if (image_.checked().maps[number].is_scalar != false) return scalar(int_type(8, true), imm(1));
   int32_t function = code_.add_function("_count", 4, [] {});
   Address context = uses_.memory.stack_temp(8);
   b().store(context, 8, imm(0));

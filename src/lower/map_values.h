@@ -28,7 +28,7 @@ class MapValues : private CodeWriter {
     ExpressionLowering& expressions;
   };
   MapValues(const CodeWriter& base, const Uses& uses) : CodeWriter(base), uses_(uses) {}
-  MapKey lower_key(int number, const Expr& key);
+  MapKey lower_key(MapId number, const Expr& key);
   Value load_map(const Expr& expr, const MapAccess& node);
   void store_map(const Expr& target, const Expr& value);
   void change_map(const Expr& target, const std::function<void(const Lane&)>& change);
@@ -39,7 +39,7 @@ class MapValues : private CodeWriter {
   Value lower_len(const Expr& arg);
 
  private:
-  Value load_map_value(const MapInfo& map, int number, std::optional<Address> key);
+  Value load_map_value(const MapInfo& map, MapId number, std::optional<Address> key);
 
   Uses uses_;
 };

@@ -34,8 +34,8 @@ void ProbeLowering::lower_probe() {
 bool ProbeLowering::uses_sides() const {
   bool found = false;
   ExprVisitor look = [&](const Expr& expr) {
-    int map = info(expr).map;
-    found |= map >= 0 && image_.has_sides(map);
+    MapId map = info(expr).map;
+    found |= map.is_set() && image_.has_sides(map);
   };
   if (instance_.predicate) for_each_expr(*instance_.predicate, look);
   for_each_expr(instance_.body, look);

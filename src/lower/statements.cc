@@ -42,7 +42,7 @@ void Statements::lower_stmt(const Stmt& stmt) {
 }
 
 void Statements::lower_let(const Stmt& stmt, const Let& let) {
-  int variable = instance_.declares.at(&stmt);
+  VariableId variable = instance_.declares.at(&stmt);
   if (let.value && let.is_parameter)
     uses_.functions.pass(variable, *let.value);
   else if (let.value)
@@ -79,9 +79,8 @@ Type Statements::compound_type(const Assign& assign, const Type& target) const {
 void Statements::lower_compound(const Assign& assign) {
   bool is_variable = std::holds_alternative<Variable>(assign.target->node);
   const ExprInfo& target = info(*assign.target);
-  const Type& type = is_variable
-                         ? image_.checked().variables[static_cast<size_t>(target.variable)].type
-                         : image_.checked().maps[static_cast<size_t>(target.map)].value;
+  const Type& type = is_variable ? image_.checked().variables[target.variable].type
+                                 : image_.checked().maps[target.map].value;
   Operand right = uses_.expressions.lower_scalar(*assign.value);
   if (is(type, Kind::Pointer))
     right = reg(b().alu(ir::Alu::Mul, right, imm(uses_.arithmetic.step_of(type))));

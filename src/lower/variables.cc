@@ -13,15 +13,15 @@ static constexpr int kMostInRegisters = 32;
 
 void Variables::choose_homes() {
   for (size_t v = instance_.first_variable; v < instance_.end_variable; v++)
-    choose_home(static_cast<int>(v));
+    choose_home(VariableId(v));
   // The statements are in an order of chance: that of where they lie in memory.
-  std::set<int> starts;
+  std::set<VariableId> starts;
   for (const auto& [stmt, variable] : instance_.declares)
     if (std::holds_alternative<ForRange>(stmt->node)) starts.insert(variable);
-  for (int variable : starts) choose_start(variable);
+  for (VariableId variable : starts) choose_start(variable);
 }
 
-void Variables::choose_start(int number) {
+void Variables::choose_start(VariableId number) {
   Home& home = homes_[number];
   if (frame_.has_room())
     home.start_cell = frame_.add_cell();
@@ -29,8 +29,8 @@ void Variables::choose_start(int number) {
     home.start_slot = b().new_slot(8, ir::Place::Scratch);
 }
 
-void Variables::choose_home(int number) {
-  const VariableInfo& variable = image_.checked().variables[static_cast<size_t>(number)];
+void Variables::choose_home(VariableId number) {
+  const VariableInfo& variable = image_.checked().variables[number];
   if (!is_scalar(variable.type) || variable.is_merged) return;
   bool can_move = variable.type->space != AddressSpace::Context;
   Home& home = homes_[number];
@@ -44,20 +44,20 @@ void Variables::choose_home(int number) {
 
 void Variables::zero_variables(int function) {
   for (size_t v = instance_.first_variable; v < instance_.end_variable; v++) {
-    const VariableInfo& variable = image_.checked().variables[v];
+    const VariableInfo& variable = image_.checked().variables[VariableId(v)];
     if (!variable.needs_zero || variable.function != function || is(variable.type, Kind::Unknown))
       continue;
-    zero_variable(static_cast<int>(v));
+    zero_variable(VariableId(v));
   }
 }
 
-ir::Address Variables::range_start(int variable) {
+ir::Address Variables::range_start(VariableId variable) {
   const Home& home = homes_.at(variable);
   return home.start_slot >= 0 ? ir::in_slot(home.start_slot) : frame_.frame_cell(home.start_cell);
 }
 
-ir::Address Variables::variable_address(int variable) {
-  const VariableInfo& declared = image_.checked().variables[static_cast<size_t>(variable)];
+ir::Address Variables::variable_address(VariableId variable) {
+  const VariableInfo& declared = image_.checked().variables[variable];
   Home& home = homes_[variable];
   if (home.cell >= 0) return frame_.frame_cell(home.cell);
   if (home.slot < 0) {
@@ -71,15 +71,15 @@ ir::Address Variables::variable_address(int variable) {
 // and slots of the last one mean nothing there.
 void Variables::leave_homes(int function) {
   for (auto& [variable, home] : homes_) {
-    const VariableInfo& declared = image_.checked().variables[static_cast<size_t>(variable)];
+    const VariableInfo& declared = image_.checked().variables[variable];
     if (declared.function != function || declared.is_captured) continue;
     home.reg = ir::kNoReg;
     home.slot = -1;
   }
 }
 
-void Variables::store_variable(int variable, const Value& value) {
-  const Type& type = image_.checked().variables[static_cast<size_t>(variable)].type;
+void Variables::store_variable(VariableId variable, const Value& value) {
+  const Type& type = image_.checked().variables[variable].type;
   Home& home = homes_[variable];
   if (!is_scalar(type)) return memory_.store(value, variable_address(variable), type);
   if (home.cell >= 0) return frame_.store_cell(home.cell, value.operand, is_integer(type));
@@ -89,8 +89,8 @@ void Variables::store_variable(int variable, const Value& value) {
   b().assign(home.reg, frame_.forgotten(type, value.operand));
 }
 
-void Variables::store_variable(int variable, const Expr& value) {
-  const Type& type = image_.checked().variables[static_cast<size_t>(variable)].type;
+void Variables::store_variable(VariableId variable, const Expr& value) {
+  const Type& type = image_.checked().variables[variable].type;
   if (is_scalar(type)) {
     Operand operand = expressions_.lower_scalar(value);
     return store_variable(variable, scalar(type, memory_.narrow(operand, type)));
@@ -103,22 +103,22 @@ void Variables::store_variable(int variable, const Expr& value) {
   memory_.copy(variable_address(variable), room, type->size);
 }
 
-bool Variables::reads(const Expr& value, int variable) const {
+bool Variables::reads(const Expr& value, VariableId variable) const {
   bool found = false;
   for_each_expr(value, [&](const Expr& e) { found |= info(e).variable == variable; });
   return found;
 }
 
-void Variables::zero_variable(int variable) {
-  const Type& type = image_.checked().variables[static_cast<size_t>(variable)].type;
+void Variables::zero_variable(VariableId variable) {
+  const Type& type = image_.checked().variables[variable].type;
   if (is_scalar(type))
     store_variable(variable, scalar(type, imm(0)));
   else
     memory_.zero(variable_address(variable), type->size);
 }
 
-Value Variables::load_variable(int variable) {
-  const Type& type = image_.checked().variables[static_cast<size_t>(variable)].type;
+Value Variables::load_variable(VariableId variable) {
+  const Type& type = image_.checked().variables[variable].type;
   Home& home = homes_[variable];
   if (!is_scalar(type)) return memory(type, variable_address(variable));
   if (home.cell >= 0 && is_integer(type))

@@ -21,18 +21,18 @@ class Variables : private CodeWriter {
         expressions_(expressions) {}
   void choose_homes();
   void zero_variables(int function);
-  void store_variable(int variable, const Expr& value);
-  void store_variable(int variable, const Value& value);
-  void zero_variable(int variable);
-  Value load_variable(int variable);
-  Address variable_address(int variable);
+  void store_variable(VariableId variable, const Expr& value);
+  void store_variable(VariableId variable, const Value& value);
+  void zero_variable(VariableId variable);
+  Value load_variable(VariableId variable);
+  Address variable_address(VariableId variable);
   void leave_homes(int function);
-  Address range_start(int variable);  // where a range loop keeps its first index
+  Address range_start(VariableId variable);  // where a range loop keeps its first index
 
  private:
-  void choose_home(int variable);
-  void choose_start(int variable);
-  bool reads(const Expr& value, int variable) const;
+  void choose_home(VariableId variable);
+  void choose_start(VariableId variable);
+  bool reads(const Expr& value, VariableId variable) const;
 
   const Instance& instance_;
   ProgramFrame& frame_;
@@ -47,7 +47,7 @@ class Variables : private CodeWriter {
     int32_t start_slot = -1;    // ...or a slot for it, when there are very many
   };
   int in_registers_ = 0;  // scalar variables that got a register
-  std::map<int, Home> homes_;
+  std::map<VariableId, Home> homes_;
 };
 
 }  // namespace flowtap

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/id.h"
 #include "bpf/image.h"
 #include "builtins/builtins.h"
 #include "lang/ast.h"
@@ -18,6 +19,9 @@
 
 namespace flowtap {
 
+using VariableId = Id<struct VariableTag>;
+using MapId = Id<struct MapTag>;  // of a map of the script; the image has its own numbers
+
 // What is known of one expression; indexed by Expr::id.
 struct ExprInfo {
   Type type = unknown_type();
@@ -26,8 +30,8 @@ struct ExprInfo {
   bool is_question = false;          // ...and asked of the machine: rules out the other branch
   std::optional<std::string> text;   // string known at compile time
   const Builtin* builtin = nullptr;  // Identifier, Call
-  int variable = -1;                 // Variable
-  int map = -1;                      // MapAccess
+  VariableId variable;               // Variable
+  MapId map;                         // MapAccess
 };
 
 struct VariableInfo {
@@ -89,7 +93,7 @@ struct Instance {
   std::string attach_module;
   std::vector<UsdtArgument> usdt_args;
   // Variables that statements declare: Let, ForRange, ForMap, or the first assignment.
-  std::unordered_map<const Stmt*, int> declares;
+  std::unordered_map<const Stmt*, VariableId> declares;
   std::unordered_map<const Stmt*, int> loop_functions;  // loops -> function number
   int functions = 1;
   bool is_uncalled = false;  // a function that no probe calls: checked, then dropped
@@ -111,8 +115,8 @@ struct CheckedProgram {
   std::shared_ptr<const ScriptTypes> types;
   std::vector<std::unique_ptr<Instance>> instances;
   std::vector<ExprInfo> info;
-  std::vector<VariableInfo> variables;
-  std::vector<MapInfo> maps;
+  IdVector<VariableId, VariableInfo> variables;
+  IdVector<MapId, MapInfo> maps;
   std::vector<Table> tables;
   std::vector<ScriptOption> options;
   // Per Expr::id: the expression of the script that it is a copy of.

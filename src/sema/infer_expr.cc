@@ -54,8 +54,8 @@ void ExpressionTypes::infer_node(const Expr& expr, ExprInfo& result) {
                  },
                  [&](const Identifier& n) { infer_identifier(expr, n, result); },
                  [&](const Variable&) {
-                   if (result.variable >= 0) {
-                     VariableInfo& used = program_.variables[static_cast<size_t>(result.variable)];
+                   if (result.variable.is_set()) {
+                     VariableInfo& used = program_.variables[result.variable];
                      used.is_reached = true;
                      result.type = used.type;
                    }
@@ -219,9 +219,9 @@ void ExpressionTypes::infer_if_expr(const Expr& expr, const IfExpr& node, ExprIn
 void ExpressionTypes::infer_increment(const Expr& expr, const Increment& node, ExprInfo& result) {
   const char* word = node.delta > 0 ? "++" : "--";
   if (std::holds_alternative<Variable>(node.target->node)) {
-    int variable = info(*node.target).variable;
-    if (variable < 0) return;
-    VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+    VariableId variable = info(*node.target).variable;
+    if (!variable.is_set()) return;
+    VariableInfo& declared = program_.variables[variable];
     declared.is_reached = true;
     Type have = declared.type;
     if (is_integer(have) && declared.has_declared_type)
@@ -232,7 +232,7 @@ void ExpressionTypes::infer_increment(const Expr& expr, const Increment& node, E
     else if (!is(have, Kind::Pointer) && !is(have, Kind::Unknown))
       error(expr.span,
             fmt::format("'{}' takes an integer or a pointer, found '{}'", word, type_name(have)));
-    info(*node.target).type = result.type = program_.variables[static_cast<size_t>(variable)].type;
+    info(*node.target).type = result.type = program_.variables[variable].type;
     return;
   }
   auto* access = std::get_if<MapAccess>(&node.target->node);

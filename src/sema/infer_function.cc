@@ -30,8 +30,8 @@ void FunctionTypes::infer_fn_call(const Expr& expr, const FnCall& node) {
     info(expr).type = none_type();
     return;
   }
-  int variable = place_.instance->declares.at(node.result.get());
-  VariableInfo& result = program_.variables[static_cast<size_t>(variable)];
+  VariableId variable = place_.instance->declares.at(node.result.get());
+  VariableInfo& result = program_.variables[variable];
   result.is_assigned = true;
   info(expr).type = result.type;
   if (!always_leaves(node.body))
@@ -42,8 +42,8 @@ void FunctionTypes::infer_fn_call(const Expr& expr, const FnCall& node) {
 
 void FunctionTypes::infer_parameter(const FnCall& node, const Stmt& stmt) {
   const Let& let = std::get<Let>(stmt.node);
-  int variable = place_.instance->declares.at(&stmt);
-  VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+  VariableId variable = place_.instance->declares.at(&stmt);
+  VariableInfo& declared = program_.variables[variable];
   declared.is_assigned = declared.is_reached = declared.has_declared_type = true;
   declared.only_literals = false;
   declared.type = uses_.types.resolve_type(let.type);
@@ -71,8 +71,8 @@ void FunctionTypes::infer_return(const Stmt& stmt, const Return& node) {
           .with_note(place_.function->declared, "it is declared here");
     return;
   }
-  int variable = place_.instance->declares.at(place_.function->result.get());
-  const Type& type = program_.variables[static_cast<size_t>(variable)].type;
+  VariableId variable = place_.instance->declares.at(place_.function->result.get());
+  const Type& type = program_.variables[variable].type;
   std::string message =
       fmt::format("function '{}' returns '{}', found", place_.function->name, type_name(type));
   if (node.value)
@@ -83,9 +83,9 @@ void FunctionTypes::infer_return(const Stmt& stmt, const Return& node) {
 }
 
 // Stores a value in a parameter or the result; `to` begins the message if it cannot be.
-void FunctionTypes::pass(const FnCall& node, int variable, const Expr& value,
+void FunctionTypes::pass(const FnCall& node, VariableId variable, const Expr& value,
                          const std::string& to) {
-  VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+  VariableInfo& declared = program_.variables[variable];
   Type from = readable(info(value).type);
   if (is(from, Kind::Unknown) || is(declared.type, Kind::Unknown)) return;
   // Where a pointer leads is known by the caller.

@@ -22,7 +22,7 @@ class FunctionTypes : private Inference {
 
  private:
   void infer_parameter(const FnCall& node, const Stmt& stmt);
-  void pass(const FnCall& node, int variable, const Expr& value, const std::string& to);
+  void pass(const FnCall& node, VariableId variable, const Expr& value, const std::string& to);
   bool can_pass(const Type& declared, const Expr& value);
   bool always_leaves(const Block& block);
 

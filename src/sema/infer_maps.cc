@@ -157,8 +157,8 @@ Type MapFunctions::map_function_type(const Expr& expr, const Builtin& builtin,
       stores_.use_key(map, *args[1]);
       if (!std::holds_alternative<Variable>(args[2]->node))
         error(args[2]->span, "find() stores into a variable");
-      else if (int variable = info(*args[2]).variable;
-               variable >= 0 && !is(map.value, Kind::Unknown))
+      else if (VariableId variable = info(*args[2]).variable;
+               variable.is_set() && !is(map.value, Kind::Unknown))
         stores_.assign_variable_type(variable, {readable(map.value)}, args[2]->span);
       return bool_type();
     }

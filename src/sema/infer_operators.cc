@@ -132,9 +132,9 @@ void OperatorTypes::infer_binary(const Expr& expr, const Binary& node, ExprInfo&
 
 // Is this a variable that only ever holds literals, none of them negative?
 bool OperatorTypes::is_never_negative(const Expr& expr) {
-  int variable = info(expr).variable;
-  return std::holds_alternative<Variable>(expr.node) && variable >= 0 &&
-         program_.variables[static_cast<size_t>(variable)].only_literals;
+  VariableId variable = info(expr).variable;
+  return std::holds_alternative<Variable>(expr.node) && variable.is_set() &&
+         program_.variables[variable].only_literals;
 }
 
 void OperatorTypes::warn_about_sign(const Expr& expr, const Binary& node) {

@@ -70,8 +70,8 @@ void StatementTypes::infer_branches(const Expr& condition, const Block& then,
 
 void StatementTypes::infer_let(const Stmt& stmt, const Let& let) {
   if (let.value) walk_.current = let.value->id;
-  int variable = place_.instance->declares.at(&stmt);
-  VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+  VariableId variable = place_.instance->declares.at(&stmt);
+  VariableInfo& declared = program_.variables[variable];
   declared.is_reached = true;
   if (let.has_type) {
     declared.type = uses_.types.resolve_type(let.type);
@@ -102,12 +102,12 @@ void StatementTypes::infer_assign(const Stmt& stmt, const Assign& assign) {
   uses_.expressions.infer(*assign.value);
   place_.aggregate = outer;
   if (std::holds_alternative<Variable>(assign.target->node)) {
-    int variable = info(*assign.target).variable;
-    if (variable < 0) return;
+    VariableId variable = info(*assign.target).variable;
+    if (!variable.is_set()) return;
     if (assign.is_compound) {
-      Type have = program_.variables[static_cast<size_t>(variable)].type;
-      bool is_fixed = program_.variables[static_cast<size_t>(variable)].has_declared_type;
-      VariableInfo& changed = program_.variables[static_cast<size_t>(variable)];
+      Type have = program_.variables[variable].type;
+      bool is_fixed = program_.variables[variable].has_declared_type;
+      VariableInfo& changed = program_.variables[variable];
       changed.is_assigned = changed.is_reached = true;
       if (uses_.operators.check_compound(stmt, assign, have) && is_integer(have) && !is_fixed)
         uses_.stores.assign_variable_type(
@@ -115,7 +115,7 @@ void StatementTypes::infer_assign(const Stmt& stmt, const Assign& assign) {
     } else {
       uses_.stores.assign_variable(variable, *assign.value, assign.target->span);
     }
-    info(*assign.target).type = program_.variables[static_cast<size_t>(variable)].type;
+    info(*assign.target).type = program_.variables[variable].type;
     return;
   }
   auto* access = std::get_if<MapAccess>(&assign.target->node);

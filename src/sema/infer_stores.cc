@@ -37,7 +37,7 @@ bool StoredTypes::can_hold(const Type& declared, const Expr& value) {
   return true;
 }
 
-void StoredTypes::assign_variable(int variable, const Expr& value, Span span) {
+void StoredTypes::assign_variable(VariableId variable, const Expr& value, Span span) {
   const ExprInfo& from = info(value);
   if (is_aggregation(from.type)) {
     Diagnostic& report = error(
@@ -50,7 +50,7 @@ void StoredTypes::assign_variable(int variable, const Expr& value, Span span) {
     error(value.span, "this expression has no value");
     return;
   }
-  VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+  VariableInfo& declared = program_.variables[variable];
   declared.is_assigned = declared.is_reached = true;
   if (declared.has_declared_type) {
     if (is(from.type, Kind::Unknown) || can_hold(declared.type, value)) return;
@@ -89,8 +89,8 @@ Type StoredTypes::settled(const Type& type) {
   return string_type(std::max(type->size, static_cast<uint32_t>(program_.config.max_strlen)));
 }
 
-void StoredTypes::assign_variable_type(int variable, const Meeting& value, Span span) {
-  VariableInfo& declared = program_.variables[static_cast<size_t>(variable)];
+void StoredTypes::assign_variable_type(VariableId variable, const Meeting& value, Span span) {
+  VariableInfo& declared = program_.variables[variable];
   declared.is_assigned = declared.is_reached = true;
   if (is(value.type, Kind::Unknown)) return;
   std::optional<Type> both = unify({declared.type, declared.only_literals}, value);
@@ -125,7 +125,7 @@ void StoredTypes::assign_map_type(MapInfo& map, const Meeting& value, Span span)
 }
 
 MapInfo& StoredTypes::reach_map(const Expr& access) {
-  MapInfo& map = program_.maps[static_cast<size_t>(info(access).map)];
+  MapInfo& map = program_.maps[info(access).map];
   map.is_reached |= !place_.instance->is_uncalled;
   return map;
 }

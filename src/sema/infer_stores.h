@@ -9,8 +9,8 @@ class StoredTypes : private Inference {
  public:
   StoredTypes(const Inference& base, ExpressionInference& expressions)
       : Inference(base), expressions_(expressions) {}
-  void assign_variable(int variable, const Expr& value, Span span);
-  void assign_variable_type(int variable, const Meeting& value, Span span);
+  void assign_variable(VariableId variable, const Expr& value, Span span);
+  void assign_variable_type(VariableId variable, const Meeting& value, Span span);
   void assign_map_type(MapInfo& map, const Meeting& value, Span span);
   MapInfo& reach_map(const Expr& access);
   MapInfo& use_map(const Expr& access, bool has_key);

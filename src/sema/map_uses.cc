@@ -27,10 +27,11 @@ class MapUseFinder {
   void run() {
     for (const std::unique_ptr<Instance>& instance : program_.instances) look_at(*instance);
     for (size_t i = 0; i < uses_.size(); i++) {
-      MapInfo& map = program_.maps[i];
-      map.use = use_of(map, uses_[i]);
-      map.is_per_thread = is_per_thread(map, uses_[i]);
-      map.is_deleted_from = uses_[i].is_deleted_from;
+      MapInfo& map = program_.maps[MapId(i)];
+      const MapUsage& uses = uses_[MapId(i)];
+      map.use = use_of(map, uses);
+      map.is_per_thread = is_per_thread(map, uses);
+      map.is_deleted_from = uses.is_deleted_from;
     }
   }
 
@@ -103,8 +104,8 @@ class MapUseFinder {
 
   // Null where the expression is no map.
   MapUsage* uses_of(const Expr& expr) {
-    bool is_map = std::holds_alternative<MapAccess>(expr.node) && program_.of(expr).map >= 0;
-    return is_map ? &uses_[static_cast<size_t>(program_.of(expr).map)] : nullptr;
+    bool is_map = std::holds_alternative<MapAccess>(expr.node) && program_.of(expr).map.is_set();
+    return is_map ? &uses_[program_.of(expr).map] : nullptr;
   }
 
   bool is_tid(const Expr& expr) const {
@@ -114,7 +115,7 @@ class MapUseFinder {
   }
 
   CheckedProgram& program_;
-  std::vector<MapUsage> uses_;
+  IdVector<MapId, MapUsage> uses_;
 };
 
 }  // namespace

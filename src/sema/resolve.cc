@@ -37,68 +37,68 @@ class Resolver {
   }
 
  private:
-  using Scope = std::map<std::string, int>;
+  using Scope = std::map<std::string, VariableId>;
 
   // --- variables ------------------------------------------------------------------------------
-  int declare(const std::string& name, Span span) {
-    int id = static_cast<int>(program_.variables.size());
-    program_.variables.push_back({.name = name, .function = function_, .span = span});
+  VariableId declare(const std::string& name, Span span) {
+    VariableId id = program_.variables.add({.name = name, .function = function_, .span = span});
     aliases_.push_back(id);
     scopes_.back()[name] = id;
     return id;
   }
 
-  int find(const std::string& name) const {
+  VariableId find(const std::string& name) const {
     for (size_t i = scopes_.size(); i-- > 0;)
       if (auto found = scopes_[i].find(name); found != scopes_[i].end()) return found->second;
-    return -1;
+    return {};
   }
 
   // A variable of a closed block, read later in the same probe: all of that name become one.
-  int revive(const std::string& name) {
-    int root = -1;
-    for (size_t id = first_; id < program_.variables.size(); id++) {
+  VariableId revive(const std::string& name) {
+    VariableId root;
+    for (size_t i = first_; i < program_.variables.size(); i++) {
+      VariableId id(i);
       VariableInfo& variable = program_.variables[id];
       if (variable.name != name) continue;
-      if (root < 0) {
-        root = static_cast<int>(id);
+      if (!root.is_set()) {
+        root = id;
         if (variable.function != 0) variable.is_captured = true;
         variable.function = 0;
       }
       if (variable.function != 0 || variable.is_captured)
-        program_.variables[static_cast<size_t>(root)].is_captured = true;
-      aliases_[id - first_] = root;
-      variable.is_merged = static_cast<int>(id) != root;
+        program_.variables[root].is_captured = true;
+      aliases_[i - first_] = root;
+      variable.is_merged = id != root;
     }
-    if (root >= 0) {
+    if (root.is_set()) {
       stored_.insert(root);
       scopes_.front()[name] = root;
-      program_.variables[static_cast<size_t>(root)].needs_zero = true;
+      program_.variables[root].needs_zero = true;
     }
     return root;
   }
 
-  void note_use(int id) {
-    VariableInfo& variable = program_.variables[static_cast<size_t>(id)];
+  void note_use(VariableId id) {
+    VariableInfo& variable = program_.variables[id];
     if (variable.function != function_) variable.is_captured = true;
   }
 
   void follow_aliases() {
-    auto follow = [&](int id) { return id < 0 ? id : aliases_[static_cast<size_t>(id) - first_]; };
+    auto follow = [&](VariableId id) { return id.is_set() ? aliases_[id.index() - first_] : id; };
     for (uint32_t id : used_) program_.info[id].variable = follow(program_.info[id].variable);
     for (auto& [stmt, id] : instance_.declares) id = follow(id);
   }
 
   // --- maps -----------------------------------------------------------------------------------
-  int map_number(const std::string& name, Span span) {
+  MapId map_number(const std::string& name, Span span) {
     auto found = std::find_if(program_.maps.begin(), program_.maps.end(),
                               [&](const MapInfo& m) { return m.name == name; });
-    if (found != program_.maps.end()) return static_cast<int>(found - program_.maps.begin());
+    if (found != program_.maps.end())
+      return MapId(static_cast<size_t>(found - program_.maps.begin()));
     MapInfo map{.name = name, .span = span};
     for (const MapDecl& decl : ast_.map_decls)
       if (decl.name == name) map.decl = &decl;
-    program_.maps.push_back(std::move(map));
-    return static_cast<int>(program_.maps.size() - 1);
+    return program_.maps.add(std::move(map));
   }
 
   // --- the walk ---------------------------------------------------------------------------------
@@ -122,9 +122,9 @@ class Resolver {
   }
 
   void node(const Expr& e, const Variable& n) {
-    int id = find(n.name);
-    if (id < 0) id = revive(n.name);
-    if (id < 0) {
+    VariableId id = find(n.name);
+    if (!id.is_set()) id = revive(n.name);
+    if (!id.is_set()) {
       Diagnostic& report =
           diagnostics_.error(e.span, fmt::format("'${}' has no value yet", written_name(n.name)));
       add_expansion_notes(report, ast_, program_.origins[e.id]);
@@ -136,12 +136,12 @@ class Resolver {
       return;
     }
     use(e, id);
-    const VariableInfo& variable = program_.variables[static_cast<size_t>(id)];
+    const VariableInfo& variable = program_.variables[id];
     bool is_read = unevaluated_ == 0 && variable.function == function_;
     if (is_read && !stored_.contains(id)) early_reads_.emplace_back(id, &e);
   }
 
-  void use(const Expr& e, int id) {
+  void use(const Expr& e, VariableId id) {
     note_use(id);
     program_.info[e.id].variable = id;
     used_.push_back(e.id);
@@ -150,9 +150,8 @@ class Resolver {
   void node(const Expr& e, const Unary& n) {
     expr(n.operand);
     // A variable whose address is taken must have one.
-    int id = program_.info[n.operand->id].variable;
-    if (n.op == UnaryOp::AddressOf && id >= 0)
-      program_.variables[static_cast<size_t>(id)].is_captured = true;
+    VariableId id = program_.info[n.operand->id].variable;
+    if (n.op == UnaryOp::AddressOf && id.is_set()) program_.variables[id].is_captured = true;
     (void)e;
   }
 
@@ -176,9 +175,8 @@ class Resolver {
     bool stores = n.name == "find" && n.args.size() == 3;
     if (stores)
       if (auto* v = std::get_if<Variable>(&n.args[2]->node)) {
-        if (find(v->name) < 0)
-          program_.variables[static_cast<size_t>(declare(v->name, n.args[2]->span))].needs_zero =
-              true;
+        if (!find(v->name).is_set())
+          program_.variables[declare(v->name, n.args[2]->span)].needs_zero = true;
         stored_.insert(find(v->name));
       }
     exprs(n.args);
@@ -201,8 +199,8 @@ class Resolver {
   void node(const Expr&, const FnCall& n) {
     scopes_.emplace_back();
     for (const StmtPtr& param : n.params) stmt(*param);
-    int outer = result_;
-    result_ = -1;
+    VariableId outer = result_;
+    result_ = {};
     if (n.result) {
       stmt(*n.result);
       result_ = instance_.declares.at(n.result.get());
@@ -221,7 +219,7 @@ class Resolver {
   void statement(const Stmt&, const Continue&) {}
   void statement(const Stmt&, const Return& n) {
     expr(n.value);
-    if (result_ >= 0) note_use(result_);
+    if (result_.is_set()) note_use(result_);
   }
   void statement(const Stmt&, const Emit& n) { exprs(n.values); }
   void statement(const Stmt&, const Block& n) { block(n); }
@@ -240,7 +238,8 @@ class Resolver {
       if (variable) stored_.insert(find(variable->name));
       return;
     }
-    if (find(variable->name) < 0) instance_.declares[&s] = declare(variable->name, n.target->span);
+    if (!find(variable->name).is_set())
+      instance_.declares[&s] = declare(variable->name, n.target->span);
     stored_.insert(find(variable->name));
     use(*n.target, find(variable->name));
   }
@@ -248,12 +247,12 @@ class Resolver {
   void statement(const Stmt& s, const Let& n) {
     without_value(n.type.of);
     expr(n.value);
-    if (int other = find(n.name); other >= 0)
+    if (VariableId other = find(n.name); other.is_set())
       diagnostics_
           .error(n.name_span, fmt::format("'${}' is already declared", written_name(n.name)))
-          .with_note(program_.variables[static_cast<size_t>(other)].span, "first declared here");
-    int id = declare(n.name, n.name_span);
-    program_.variables[static_cast<size_t>(id)].needs_zero = n.value == nullptr;
+          .with_note(program_.variables[other].span, "first declared here");
+    VariableId id = declare(n.name, n.name_span);
+    program_.variables[id].needs_zero = n.value == nullptr;
     if (n.value || n.is_parameter) stored_.insert(id);
     instance_.declares[&s] = id;
   }
@@ -286,10 +285,10 @@ class Resolver {
   }
 
   void loop_variable(const Stmt& s, const std::string& name, Span span) {
-    if (find(name) >= 0)
+    if (find(name).is_set())
       diagnostics_.error(span, fmt::format("the loop variable '${}' hides one that exists already",
                                            written_name(name)));
-    int id = declare(name, span);
+    VariableId id = declare(name, span);
     instance_.declares[&s] = id;
     stored_.insert(id);
   }
@@ -297,7 +296,7 @@ class Resolver {
   // Reading a variable that has no value yet gives zero, which is seldom what was meant.
   void warn_about_early_reads() {
     for (const auto& [id, e] : early_reads_) {
-      const VariableInfo& variable = program_.variables[static_cast<size_t>(id)];
+      const VariableInfo& variable = program_.variables[id];
       if (!stored_.contains(id)) continue;  // nothing is ever stored: inference says so
       Diagnostic& report =
           diagnostics_.warning(e->span, fmt::format("'${}' is read before anything is stored in it",
@@ -312,12 +311,12 @@ class Resolver {
   Diagnostics& diagnostics_;
   size_t first_;
   std::vector<Scope> scopes_;
-  std::vector<int> aliases_;
+  std::vector<VariableId> aliases_;
   std::vector<uint32_t> used_;
-  std::set<int> stored_;  // variables that something was stored in so far
-  std::vector<std::pair<int, const Expr*>> early_reads_;
+  std::set<VariableId> stored_;  // variables that something was stored in so far
+  std::vector<std::pair<VariableId, const Expr*>> early_reads_;
   int unevaluated_ = 0;
-  int result_ = -1;  // where 'return' stores to; -1 outside of functions that give a value
+  VariableId result_;  // where 'return' stores to; none outside of functions that give a value
   int function_ = 0;
 };
 
