@@ -200,10 +200,10 @@ void Aggregations::bump_bucket(const Lane& lane, const Type& type, Operand n, bo
 void Aggregations::update_tseries(Address value, const Type& type, Operand n) {
   Reg now = b().alu(ir::Alu::Add, reg(b().call(BPF_FUNC_ktime_get_boot_ns, {})),
                     imm(image_.options().tai_offset_ns));
-  Reg epoch = b().alu(ir::Alu::Div, reg(now), imm(type->min));
-  Reg bucket = b().alu(ir::Alu::Mod, reg(epoch), imm(type->max));
+  Reg epoch = b().alu(ir::Alu::Div, reg(now), imm(type->interval));
+  Reg bucket = b().alu(ir::Alu::Mod, reg(epoch), imm(type->intervals));
   int32_t inside = b().new_block(), out = b().new_block();
-  b().branch(ir::Compare::Lt, reg(bucket), imm(type->max), inside, out);
+  b().branch(ir::Compare::Lt, reg(bucket), imm(type->intervals), inside, out);
   b().start(inside);
   Reg cell = b().alu(ir::Alu::Add, reg(b().address_of(value)),
                      reg(b().alu(ir::Alu::Mul, reg(bucket), imm(kTseriesBucketSize))));

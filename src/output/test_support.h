@@ -88,10 +88,10 @@ inline Type lhist(int64_t min, int64_t max, int64_t step) {
   data.size = aggregation_size(data);
   return type_of(std::move(data));
 }
-inline Type tseries(int64_t interval, int64_t buckets, TseriesAgg agg) {
+inline Type tseries(int64_t interval, uint32_t intervals, TseriesAgg agg) {
   TypeData data{.kind = Kind::Tseries, .is_signed = true};
-  data.min = interval;
-  data.max = buckets;
+  data.interval = interval;
+  data.intervals = intervals;
   data.agg = agg;
   data.size = aggregation_size(data);
   return type_of(std::move(data));

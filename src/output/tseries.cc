@@ -48,7 +48,7 @@ struct Scale {
 static std::vector<Point> points_of(const Type& type, Bytes bytes) {
   std::vector<Point> points;
   uint64_t newest = 0;
-  for (uint32_t i = 0; i < tseries_buckets(*type); i++) {
+  for (uint32_t i = 0; i < type->intervals; i++) {
     Bytes bucket = bytes.subspan(i * kTseriesBucketSize, kTseriesBucketSize);
     uint64_t count = load<uint64_t>(bucket, kTseriesCount);
     if (count == 0) continue;
@@ -58,20 +58,20 @@ static std::vector<Point> points_of(const Type& type, Bytes bytes) {
     newest = std::max(newest, points.back().epoch);
   }
   std::erase_if(points,
-                [&](const Point& point) { return newest - point.epoch >= tseries_buckets(*type); });
+                [&](const Point& point) { return newest - point.epoch >= type->intervals; });
   std::sort(points.begin(), points.end(),
             [](const Point& a, const Point& b) { return a.epoch < b.epoch; });
   return points;
 }
 
 static uint64_t start_of(uint64_t epoch, const Type& type, const ValueContext& context) {
-  uint64_t ns = epoch * static_cast<uint64_t>(tseries_interval(*type));
+  uint64_t ns = epoch * static_cast<uint64_t>(type->interval);
   return context.symbolizer.unix_time(ns, kTseriesClock);
 }
 
 // A lone point does not tell how far apart its neighbours would be, so it gets every digit.
 static Resolution resolution_of(const Type& type, size_t points) {
-  int64_t interval = tseries_interval(*type);
+  int64_t interval = type->interval;
   if (points < 2) return {"hh:mm:ss.ns", 9};
   if (interval >= 1'000'000'000) return {"hh:mm:ss", 0};
   if (interval >= 1'000'000) return {"hh:mm:ss.ms", 3};

@@ -77,8 +77,8 @@ Type MapFunctions::aggregation_type(const Expr& expr, const Builtin& builtin,
   }
   data.kind = Kind::Tseries;
   data.is_signed = is_signed;
-  data.min = numbers[0];
-  data.max = numbers[1];
+  data.interval = numbers[0];
+  data.intervals = static_cast<uint32_t>(std::clamp<int64_t>(numbers[1], 1, kMostBuckets));
   arguments_.expect_within(*args[1], "the interval of tseries()", 1, INT64_MAX);
   arguments_.expect_within(*args[2], "the number of intervals of tseries()", 1, kMostBuckets);
   if (args.size() > 3) {
@@ -101,8 +101,7 @@ Type MapFunctions::aggregation_type(const Expr& expr, const Builtin& builtin,
   else if (program_.config.unstable_tseries == Unstable::Warn)
     warning(expr.span, "tseries() may still change")
         .with_hint("config = { unstable_tseries = enable } silences this");
-  data.size =
-      static_cast<uint32_t>(std::clamp<int64_t>(data.max, 1, kMostBuckets)) * kTseriesBucketSize;
+  data.size = data.intervals * kTseriesBucketSize;
   return make_aggregation(std::move(data));
 }
 

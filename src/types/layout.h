@@ -64,9 +64,6 @@ inline constexpr Clock kTseriesClock = Clock::SwTai;  // so that whole seconds b
 inline constexpr uint32_t kTseriesValue = 8;
 inline constexpr uint32_t kTseriesCount = 16;
 
-inline int64_t tseries_interval(const TypeData& type) { return type.min; }
-inline uint32_t tseries_buckets(const TypeData& type) { return static_cast<uint32_t>(type.max); }
-
 inline uint32_t stack_value_size(StackMode mode, uint32_t limit) {
   return kStackHeader + limit * (mode == StackMode::BuildId ? kBuildIdFrameSize : kStackFrameSize);
 }
@@ -78,7 +75,7 @@ inline uint32_t aggregation_size(const TypeData& type) {
     case Kind::Sum: return 8;
     case Kind::Hist:
     case Kind::Lhist: return hist_buckets(type) * 8;
-    case Kind::Tseries: return tseries_buckets(type) * kTseriesBucketSize;
+    case Kind::Tseries: return type.intervals * kTseriesBucketSize;
     default: return 16;
   }
 }

@@ -123,9 +123,9 @@ bool same_type(const Type& a, const Type& b) {
     case Kind::KStack:
     case Kind::UStack: return a->stack_mode == b->stack_mode && a->stack_limit == b->stack_limit;
     case Kind::Hist: return a->bits == b->bits;
-    case Kind::Lhist:
+    case Kind::Lhist: return a->min == b->min && a->max == b->max && a->step == b->step;
     case Kind::Tseries:
-      return a->min == b->min && a->max == b->max && a->step == b->step && a->agg == b->agg;
+      return a->interval == b->interval && a->intervals == b->intervals && a->agg == b->agg;
     default: return true;
   }
 }

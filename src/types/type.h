@@ -95,8 +95,10 @@ struct TypeData {
   // Parameters of stacks and aggregations.
   StackMode stack_mode = StackMode::Bpftrace;
   uint32_t stack_limit = 0;
-  int64_t min = 0, max = 0, step = 0;  // Lhist; Tseries: min is the interval, max the buckets
   uint32_t bits = 0;                   // Hist
+  int64_t min = 0, max = 0, step = 0;  // Lhist
+  int64_t interval = 0;                // Tseries: nanoseconds
+  uint32_t intervals = 0;              // Tseries: how many are kept
   TseriesAgg agg = TseriesAgg::Last;   // Tseries
 };
 

@@ -142,7 +142,7 @@ TEST(LayoutTest, sizes_follow_the_parameters) {
   EXPECT_EQ(aggregation_size(*hist_of(0)), 66u * 8);
   EXPECT_EQ(aggregation_size(lhist_of(0, 10, 5)), 4u * 8);
   TypeData tseries{.kind = Kind::Tseries};
-  tseries.max = 5;
+  tseries.intervals = 5;
   EXPECT_EQ(aggregation_size(tseries), 5u * 24);
 }
 
