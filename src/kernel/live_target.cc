@@ -293,10 +293,11 @@ void LiveTarget::warn(const std::string& message) const {
   if (is_new && state_->warn) state_->warn(message);
 }
 
-Result<std::vector<UserFunction>> LiveTarget::user_functions(const std::string& path) const {
+Result<std::vector<UserFunction>> LiveTarget::user_functions(const std::string& path,
+                                                             std::string_view name) const {
   Result<ElfFile> file = open_binary(path);
   if (!file) return file.error();
-  ElfFile::Functions functions = file->functions();
+  ElfFile::Functions functions = file->functions(name);
   if (!functions.status) warn(functions.status.error().message());
   return std::move(functions.found);
 }

@@ -62,7 +62,8 @@ class LiveTarget : public Target {
                                         ProgramType type) const override;
 
   Result<std::vector<std::string>> binaries(std::string_view target) const override;
-  Result<std::vector<UserFunction>> user_functions(const std::string& path) const override;
+  Result<std::vector<UserFunction>> user_functions(const std::string& path,
+                                                   std::string_view name = {}) const override;
   Result<Type> user_type(const std::string& path, std::string_view name) const override;
   Result<std::vector<Field>> user_parameters(const std::string& path,
                                              const UserFunction& function) const override;

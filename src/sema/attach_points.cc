@@ -423,7 +423,9 @@ class Expander {
 
   void expand_in_binary(const ProbeRow& row, const std::string& path, const std::string& function,
                         uint64_t offset, bool is_cpp) {
-    Result<std::vector<UserFunction>> functions = target_.user_functions(path);
+    bool is_one_name = !is_cpp && !has_glob(function) && !parse_number(function);
+    Result<std::vector<UserFunction>> functions =
+        target_.user_functions(path, is_one_name ? function : "");
     if (!functions.ok()) {
       if (names_one_binary()) error(functions.error().message());
       return;
@@ -446,7 +448,7 @@ class Expander {
       add_user(row, path, candidate, offset);
     }
     bool may_be_missing = options_.allows_missing || has_glob(function) || !names_one_binary();
-    if (!found && !may_be_missing) report_no_function(path, function, *functions);
+    if (!found && !may_be_missing) report_no_function(path, function);
   }
 
   // A breakpoint inside an instruction makes the program do something else.
@@ -464,8 +466,10 @@ class Expander {
     return false;
   }
 
-  void report_no_function(const std::string& path, const std::string& function,
-                          const std::vector<UserFunction>& functions) {
+  void report_no_function(const std::string& path, const std::string& function) {
+    Result<std::vector<UserFunction>> read = target_.user_functions(path);
+    std::vector<UserFunction> functions =
+        read.ok() ? std::move(*read) : std::vector<UserFunction>();
     std::vector<std::string> names;
     names.reserve(functions.size());
     for (const UserFunction& candidate : functions) names.push_back(candidate.name);

@@ -105,12 +105,13 @@ class ElfFile {
   Status visit_notes(std::string_view section,
                      const std::function<void(const ElfNote&)>& visit) const;
 
-  // All functions that can be read, each once, by name, and what is wrong with the others.
+  // All functions that can be read, or those of one name; each once, by name, and what is wrong
+  // with the others.
   struct Functions {
     std::vector<UserFunction> found;
     Status status = Done{};
   };
-  Functions functions() const;
+  Functions functions(std::string_view name = {}) const;
   // A variable, for uaddr().
   std::optional<ElfSymbol> find_object(std::string_view name) const;
 

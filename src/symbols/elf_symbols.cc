@@ -161,11 +161,11 @@ std::vector<std::string> ElfFile::debug_files(const std::string& directory) cons
 
 // --- lists ----------------------------------------------------------------------------------
 
-ElfFile::Functions ElfFile::functions() const {
+ElfFile::Functions ElfFile::functions(std::string_view name) const {
   Functions out;
   std::vector<UserFunction>& found = out.found;
   out.status = visit_all_symbols([&](const ElfSymbol& symbol) {
-    if (symbol.kind != SymbolKind::Function) return;
+    if (symbol.kind != SymbolKind::Function || (!name.empty() && symbol.name != name)) return;
     std::optional<uint64_t> offset = offset_of(symbol.address);
     if (!offset) return;
     found.push_back({std::string(symbol.name), symbol.address, *offset, symbol.size});

@@ -263,10 +263,14 @@ Result<std::vector<std::string>> FileTarget::binaries(std::string_view target) c
   return paths;
 }
 
-Result<std::vector<UserFunction>> FileTarget::user_functions(const std::string& path) const {
+Result<std::vector<UserFunction>> FileTarget::user_functions(const std::string& path,
+                                                             std::string_view name) const {
   auto found = file_.binaries.find(path);
   if (found == file_.binaries.end()) return Error{fmt::format("no binary '{}'", path), ENOENT};
-  return found->second;
+  std::vector<UserFunction> functions = found->second;
+  std::erase_if(functions,
+                [&](const UserFunction& one) { return !name.empty() && one.name != name; });
+  return functions;
 }
 
 Result<std::vector<UsdtProbe>> FileTarget::usdt_probes(const std::string& path) const {

@@ -52,7 +52,8 @@ class FileTarget : public Target {
   }
 
   Result<std::vector<std::string>> binaries(std::string_view target) const override;
-  Result<std::vector<UserFunction>> user_functions(const std::string& path) const override;
+  Result<std::vector<UserFunction>> user_functions(const std::string& path,
+                                                   std::string_view name = {}) const override;
   Result<std::vector<Field>> user_parameters(const std::string& path,
                                              const UserFunction&) const override {
     return no_debug_information(path);

@@ -125,7 +125,9 @@ class Target {
   // The files that a probe's target names: a path, a glob, a short library name or a program in
   // PATH.
   virtual Result<std::vector<std::string>> binaries(std::string_view target) const = 0;
-  virtual Result<std::vector<UserFunction>> user_functions(const std::string& path) const = 0;
+  // All of them, or those of one name.
+  virtual Result<std::vector<UserFunction>> user_functions(const std::string& path,
+                                                           std::string_view name = {}) const = 0;
   // From debug information. Parameters whose places are known, in order; the offset is 8 * the
   // number of the argN.
   virtual Result<std::vector<Field>> user_parameters(const std::string& path,
