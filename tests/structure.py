@@ -7,7 +7,8 @@ MAY_INCLUDE = {
     "base": [],
     "source": ["base"],
     "types": ["base"],
-    "target": ["types"],
+    "arch": ["types"],
+    "target": ["arch"],
     "lang": ["source"],
     "bpf": ["types", "source"],
     "builtins": ["bpf"],
@@ -16,7 +17,7 @@ MAY_INCLUDE = {
     "lower": ["sema", "ir"],
     "codegen": ["ir", "bpf"],
     "compiler": ["lower", "codegen"],
-    "symbols": ["types"],
+    "symbols": ["arch"],
     "kernel": ["builtins", "symbols", "target"],
     "output": ["types"],
     "runtime": ["kernel", "output"],
@@ -32,6 +33,11 @@ STARTS = re.compile(r"\b(popen|posix_spawnp?|execl[pe]?|execvp?e?|execveat|worde
 # Functions that throw where the world says no. The recursive iterator is there for its increment(error).
 THROWS = re.compile(r"std::sto(?:i|l|ll|ul|ull|f|d|ld)\(|filesystem::directory_iterator|fs::directory_iterator|"
                     r"fs::(?:absolute|canonical|current_path|equivalent|exists|file_size|is_\w+|read_symlink|relative|weakly_canonical)\((?![^;]*(?:error|ignored)\))")
+
+# Only src/arch/ knows processors: their names, registers of x86-64 (those that are no words or variables), what system headers call them
+# and the breakpoint. Tests may say what they expect.
+OF_A_PROCESSOR = re.compile(r'"%?(?:r(?:8|9|1[0-5]|[abcd]x|[sd]i|[bs]p|ip)|e(?:[abcd]x|[sd]i|[bs]p|ip)|orig_r?ax|[er]flags)"|'
+                            r"x86|aarch64|amd64|arm64(?!_sys_)|\bEM_[A-Z0-9_]+\b|\buser_regs_struct\b|\bPTRACE_[GS]ETREGS\b|\basm/|\b0xcc\b|\bkSyscallNames\b")
 
 FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX)\b")
 
@@ -96,6 +102,9 @@ def run(root, results):
         code = re.sub(r"//.*", "", text)
         if not problem and not path.stem.endswith("_test") and (call := THROWS.search(code)):
             problem = f"  calls what throws: {call[0]}"
+        is_test = path.stem.endswith("_test")
+        if not problem and not is_test and folder != "arch" and "for_test" not in path.stem and (word := OF_A_PROCESSOR.search(code)):
+            problem = f"  knows a processor: {word[0]}; that belongs to src/arch/"
         started = {match[1] or match[0].strip() for match in STARTS.finditer(code)}
         if not problem and not path.stem.endswith("_test") and started - {MAY_START.get(f"{folder}/{path.name}")}:
             problem = f"  starts a program ({', '.join(started)})"

@@ -3,6 +3,7 @@
 
 #include <linux/hw_breakpoint.h>
 
+#include "arch/arch.h"
 #include "base/directory.h"
 #include "base/text.h"
 #include "kernel/attach_kinds.h"
@@ -125,7 +126,8 @@ Result<Attachment> attach_watchpoint(const AttachRequest& request) {
   attr.sample_period = 1;
   Result<Attachment> attachment = attach_everywhere(request, attr);
   if (!attachment && attachment.error().code == ENOSPC)
-    return Error{request.what(), ENOSPC, "the processor has only a few watchpoints (4 on x86)"};
+    return Error{request.what(), ENOSPC,
+                 fmt::format("the processor has only {} watchpoints", host_arch().watchpoints)};
   return attachment;
 }
 

@@ -6,7 +6,6 @@
 
 #include "kernel/live_target.h"
 
-#include <elf.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -32,7 +31,6 @@
 #include "symbols/find_binary.h"
 #include "symbols/kallsyms.h"
 #include "symbols/usdt_notes.h"
-#include "symbols/x86_length.h"
 #include "target/btf_signatures.h"
 #include "target/tracefs_format.h"
 #include "types/btf_walk.h"
@@ -371,12 +369,11 @@ std::optional<uint64_t> LiveTarget::instruction_start(const std::string& path,
                                                       const UserFunction& function,
                                                       uint64_t offset) const {
   Result<ElfFile> elf = ElfFile::open(path);
-  if (!elf || elf->machine() != EM_X86_64) return std::nullopt;
-  constexpr uint64_t kLongestInstruction = 15;
-  uint64_t size = std::min(function.size, offset + kLongestInstruction);
+  if (!elf || elf->machine() != arch().elf_machine) return std::nullopt;
+  uint64_t size = std::min(function.size, offset + arch().longest_instruction);
   Result<std::vector<char>> code = elf->bytes(function.file_offset, size);
   if (!code) return std::nullopt;
-  return x86_instruction_start(std::as_bytes(std::span(*code)), offset);
+  return arch().instruction_start(std::as_bytes(std::span(*code)), offset);
 }
 
 std::optional<uint64_t> LiveTarget::code_offset(const std::string& path, uint64_t address) const {

@@ -41,6 +41,7 @@ class CodeWriter {
 
   ir::Builder& b() { return code_.builder(); }
   const ExprInfo& info(const Expr& expr) const { return image_.checked().of(expr); }
+  const Arch& arch() const { return image_.target().arch(); }
   Type type_of(const Expr& expr) const;  // aggregations read as integers
   Reg map_result(Reg result);
   // Counts at this place of the script that something went wrong.

@@ -8,15 +8,19 @@
 
 #include "base/bytes.h"
 #include "builtins/probes.h"
-#include "builtins/registers.h"
 #include "types/layout.h"
 
 namespace flowtap {
 
-// In struct pt_regs, the context of kprobes, uprobes and perf events.
-static constexpr int32_t kArguments[] = {112, 104, 96, 88, 72, 64};
+// A word of struct pt_regs, the context of kprobes, uprobes and perf events.
+ir::Reg ProbeContext::saved_register(int32_t offset) {
+  return b().load(ir::at(uses_.frame.ctx(), offset), 8);
+}
 
-static constexpr int32_t kResult = 80, kInstruction = 128, kCodeSegment = 136, kStackPointer = 152;
+// Zero for a name that is none: operands of USDT probes may be what nobody can read.
+ir::Operand ProbeContext::named_register(const std::string& name) {
+  return reg(saved_register(arch().register_offset(name).value_or(0)));
+}
 
 Value ProbeContext::lower_context(const Expr& expr, const Builtin& builtin,
                                   const std::vector<ExprPtr>& args, std::string_view name) {
@@ -30,15 +34,8 @@ Value ProbeContext::lower_context(const Expr& expr, const Builtin& builtin,
       return scalar(type, argument(static_cast<int>(number)));
     }
     case Fn::Retval: return scalar(type, uses_.memory.narrow(result(), type));
-    case Fn::Usermode:
-      return scalar(
-          type, reg(b().alu(ir::Alu::And, reg(b().load(ir::at(uses_.frame.ctx(), kCodeSegment), 8)),
-                            imm(1))));
-    case Fn::Register:
-      return scalar(
-          type,
-          reg(b().load(ir::at(uses_.frame.ctx(), register_offset(*info(*args[0]).text).value_or(0)),
-                       8)));
+    case Fn::Usermode: return scalar(type, user_mode());
+    case Fn::Register: return scalar(type, named_register(*info(*args[0]).text));
     case Fn::Ctx: return scalar(type, reg(uses_.frame.ctx()));
     case Fn::Args: {
       // The whole record, copied so that it can be printed.
@@ -65,7 +62,7 @@ Value ProbeContext::lower_kernel_function(const Type& type) {
   // The helper knows functions by their entry only.
   bool is_inside = std::any_of(instance_.attach.begin(), instance_.attach.end(),
                                [](const AttachPoint& point) { return point.offset != 0; });
-  Reg address = is_inside ? b().load(ir::at(uses_.frame.ctx(), kInstruction), 8)
+  Reg address = is_inside ? saved_register(arch().instruction)
                           : b().call(BPF_FUNC_get_func_ip, {reg(uses_.frame.ctx())});
   b().store(to, 8, reg(address));
   return memory(type, to);
@@ -94,14 +91,17 @@ Value ProbeContext::lower_user_function(const Type& type) {
   return memory(type, to);
 }
 
-ir::Operand ProbeContext::instruction_pointer() {
-  return reg(b().load(ir::at(uses_.frame.ctx(), kInstruction), 8));
+ir::Operand ProbeContext::user_mode() {
+  const UserModeBit& bit = arch().user_mode;
+  Reg is_set = b().alu(ir::Alu::And, reg(saved_register(bit.offset)), imm(bit.mask));
+  return reg(bit.value ? is_set : b().alu(ir::Alu::Xor, reg(is_set), imm(bit.mask)));
 }
+
+ir::Operand ProbeContext::instruction_pointer() { return reg(saved_register(arch().instruction)); }
 
 // With fentry it stands behind the arguments. As a number: scripts of kprobes take it for one.
 ir::Operand ProbeContext::result() {
-  if (instance_.program != ProgramType::Fexit)
-    return reg(b().load(ir::at(uses_.frame.ctx(), kResult), 8));
+  if (instance_.program != ProgramType::Fexit) return reg(saved_register(arch().result));
   uint64_t offset = 0;  // one that is passed by value may take two words
   for (const Field& parameter : instance_.parameters)
     offset = align_up(parameter.offset + parameter.type->size, 8);
@@ -114,37 +114,36 @@ ir::Operand ProbeContext::argument_of(const Field& field) {
   return argument(static_cast<int>(field.offset / 8));
 }
 
-// Function arguments: six in registers, the others above the return address.
+// Function arguments: some in registers, the others on the stack.
 ir::Operand ProbeContext::argument(int number) {
   if (instance_.program != ProgramType::Kprobe) {
     Operand word = reg(b().load(ir::at(uses_.frame.ctx(), number * 8), 8));
     const Field& parameter = instance_.parameters.at(static_cast<size_t>(number));
     return is(parameter.type, Kind::Pointer) ? uses_.memory.as_number(word) : word;
   }
-  if (number < 6) return reg(b().load(ir::at(uses_.frame.ctx(), kArguments[number]), 8));
-  Reg stack = b().load(ir::at(uses_.frame.ctx(), kStackPointer), 8);
+  int in_registers = static_cast<int>(arch().arguments.size());
+  if (number < in_registers)
+    return reg(saved_register(arch().arguments[static_cast<size_t>(number)]));
+  Reg stack = saved_register(arch().stack_pointer);
   bool is_user = probe_row(instance_.kind).has(kUserSpace);
   Location from{.type = int_type(8, true),
                 .space = is_user ? AddressSpace::User : AddressSpace::Kernel,
-                .address = ir::at(stack, (number - 6 + 1) * 8)};
+                .address = ir::at(stack, arch().stack_arguments + (number - in_registers) * 8)};
   return uses_.memory.read_scalar(from);
 }
 
 // A USDT argument is where the compiler had left it: a constant, a register, or memory at
 // base + index * scale + displacement.
 ir::Operand ProbeContext::usdt_argument(const UsdtArgument& arg) {
-  auto register_value = [&](const std::string& name) {
-    return reg(b().load(ir::at(uses_.frame.ctx(), register_offset(name).value_or(0)), 8));
-  };
   switch (arg.where) {
     case UsdtArgument::Where::Constant: return imm(arg.constant);
-    case UsdtArgument::Where::Register: return register_value(arg.base);
+    case UsdtArgument::Where::Register: return named_register(arg.base);
     case UsdtArgument::Where::Memory: break;
   }
-  Operand address = arg.base.empty() ? imm(0) : register_value(arg.base);
+  Operand address = arg.base.empty() ? imm(0) : named_register(arg.base);
   if (!arg.index.empty())
     address = reg(b().alu(ir::Alu::Add,
-                          reg(b().alu(ir::Alu::Mul, register_value(arg.index), imm(arg.scale))),
+                          reg(b().alu(ir::Alu::Mul, named_register(arg.index), imm(arg.scale))),
                           address));
   address = reg(b().alu(ir::Alu::Add, address, imm(arg.constant)));
   return uses_.memory.read_scalar({.type = int_type(arg.bytes, arg.is_signed),

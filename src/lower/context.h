@@ -30,6 +30,9 @@ class ProbeContext : private CodeWriter {
   Value lower_kernel_function(const Type& type);
   Value lower_user_function(const Type& type);
   Operand result();
+  Reg saved_register(int32_t offset);
+  Operand named_register(const std::string& name);
+  Operand user_mode();
   Operand argument(int number);
   Operand usdt_argument(const UsdtArgument& arg);
   Operand known_pointer(Operand value, const Type& type);

@@ -1,12 +1,11 @@
-// Tables of names; see name_tables.h. Texts come from libc, system call names from the compiled-in
-// list that generate_syscalls.sh takes from <asm/unistd_64.h>.
+// Tables of names; see name_tables.h. Texts come from libc, system call names from the
+// processor's table.
 
 #include "lower/name_tables.h"
 
 #include <cstring>
 
 #include "base/check.h"
-#include "syscall_names.h"
 
 namespace flowtap {
 
@@ -37,21 +36,19 @@ static NameTable make_signals() {
   return table;
 }
 
-static NameTable make_syscalls() {
+static NameTable make_syscalls(const Arch& arch) {
   NameTable table{.map_name = "syscall_names",
-                  .entries = static_cast<uint32_t>(std::size(kSyscallNames))};
-  for (const char* name : kSyscallNames) add(table, name ? name : "Unknown syscall");
+                  .entries = static_cast<uint32_t>(arch.system_calls.size())};
+  for (const char* name : arch.system_calls) add(table, name ? name : "Unknown syscall");
   add(table, "Unknown syscall");
   return table;
 }
 
-const NameTable& name_table(Fn function) {
-  static const NameTable errors = make_errors(), signals = make_signals(),
-                         syscalls = make_syscalls();
+NameTable name_table(Fn function, const Arch& arch) {
   switch (function) {
-    case Fn::Strerror: return errors;
-    case Fn::SignalName: return signals;
-    case Fn::SyscallName: return syscalls;
+    case Fn::Strerror: return make_errors();
+    case Fn::SignalName: return make_signals();
+    case Fn::SyscallName: return make_syscalls(arch);
     default: UNREACHABLE("a function without a table of names");
   }
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "arch/arch.h"
 #include "builtins/builtins.h"
 
 namespace flowtap {
@@ -16,6 +17,6 @@ struct NameTable {
   std::string bytes;
 };
 
-const NameTable& name_table(Fn function);
+NameTable name_table(Fn function, const Arch& arch);
 
 }  // namespace flowtap

@@ -223,7 +223,7 @@ Value Strings::lower_search(const Expr& expr, const std::vector<ExprPtr>& args, 
 
 // A table of names in an array map, one fixed-size entry per number; the last says "unknown".
 void Strings::lower_name(const Expr& arg, Fn which, Address to) {
-  const NameTable& table = name_table(which);
+  const NameTable table = name_table(which, arch());
   int map = image_.constant_table(table.map_name, table.bytes);
   Operand number = expressions_.lower_scalar(arg);
   Reg index = b().new_reg();

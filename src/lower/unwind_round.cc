@@ -1,7 +1,7 @@
 // The body of the loop that unwinds user stacks. Way in: write_unwind_round().
 //
 // A search among the mappings of the process finds the table that has the address, a search in the
-// table the row, and its rule says where the caller's frame lies and what it had in rbp
+// table the row, and its rule says where the caller's frame lies and its frame pointer
 // (types/unwind.h has the bytes). Searches are straight code with few branches, so that the
 // verifier has little to look at.
 
@@ -98,8 +98,8 @@ class RoundWriter {
   }
 
  private:
-  // The CFA, and how many words below it are of interest: the first is the caller's rbp, if it was
-  // saved, and the last the return address.
+  // The CFA, and how many words below it are of interest: the first is the caller's frame pointer,
+  // if it was saved, and the last the return address.
   struct Frame {
     Reg cfa, words;
   };
@@ -237,9 +237,9 @@ class RoundWriter {
   }
 
   void return_from_signal(Reg sp) {
-    set(kIp, read_word(sp, kSignalIp));
-    set(kBp, read_word(sp, kSignalBp));
-    set(kSp, read_word(sp, kSignalSp));
+    set(kIp, read_word(sp, in_.rules.signal_instruction));
+    set(kBp, read_word(sp, in_.rules.signal_frame_pointer));
+    set(kSp, read_word(sp, in_.rules.signal_stack_pointer));
     set_to(kBack, 0);
     b_.ret(imm_operand(0));
   }

@@ -1,6 +1,7 @@
 #pragma once
 // One round of the loop that unwinds a user stack: from a frame to its caller.
 
+#include "arch/arch.h"
 #include "bpf/image.h"
 #include "ir/builder.h"
 #include "types/unwind.h"
@@ -28,6 +29,7 @@ enum class UnwindOutcome : int64_t { Ended, Cut, Unmapped };
 
 struct UnwindRound {
   const UnwindMaps& maps;
+  const UnwindRules& rules;
   ir::Address state;   // memory that all functions of the program share
   ir::Address frames;  // likewise; one word per frame
   uint32_t limit = 0;

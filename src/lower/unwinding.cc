@@ -23,24 +23,26 @@ using ir::Alu;
 using ir::Compare;
 using ir::Reg;
 
-// In struct pt_regs.
-constexpr int32_t kRbp = 32, kRip = 128, kCs = 136, kRsp = 152;
-// What a code segment of user mode has set.
-constexpr int64_t kUserMode = 3;
-
 // Asking again makes sense when a library was loaded since, or the record was lost.
 constexpr int64_t kPatienceNs = 100'000'000;
 
 }  // namespace
+
+void Unwinding::branch_on_user_mode(Reg registers, int32_t in_user, int32_t in_kernel) {
+  const UserModeBit& bit = arch().user_mode;
+  if (!bit.value) std::swap(in_user, in_kernel);
+  Reg word = b().load(ir::at(registers, bit.offset), 8);
+  b().branch(Compare::Set, reg(word), imm(bit.mask), in_user, in_kernel);
+}
 
 // User probes have them as context, samples when they interrupted user mode; else they lie where
 // the kernel was entered. Jumps to `nothing` where there is no user mode: in kernel threads.
 Unwinding::UserRegisters Unwinding::user_registers(int32_t nothing) {
   UserRegisters out{b().new_reg(), b().new_reg(), b().new_reg()};
   auto take = [&](Reg from) {
-    b().assign(out.ip, reg(b().load(ir::at(from, kRip), 8)));
-    b().assign(out.sp, reg(b().load(ir::at(from, kRsp), 8)));
-    b().assign(out.bp, reg(b().load(ir::at(from, kRbp), 8)));
+    b().assign(out.ip, reg(b().load(ir::at(from, arch().instruction), 8)));
+    b().assign(out.sp, reg(b().load(ir::at(from, arch().stack_pointer), 8)));
+    b().assign(out.bp, reg(b().load(ir::at(from, arch().frame_pointer), 8)));
   };
   if (probe_row(instance_.kind).has(kUserSpace)) {
     take(uses_.frame.ctx());
@@ -49,8 +51,7 @@ Unwinding::UserRegisters Unwinding::user_registers(int32_t nothing) {
   int32_t done = b().new_block();
   if (instance_.program == ProgramType::PerfEvent) {
     int32_t in_user = b().new_block(), in_kernel = b().new_block();
-    Reg segment = b().load(ir::at(uses_.frame.ctx(), kCs), 8);
-    b().branch(Compare::Set, reg(segment), imm(kUserMode), in_user, in_kernel);
+    branch_on_user_mode(uses_.frame.ctx(), in_user, in_kernel);
     b().start(in_user);
     take(uses_.frame.ctx());
     b().jump(done);
@@ -58,8 +59,7 @@ Unwinding::UserRegisters Unwinding::user_registers(int32_t nothing) {
   }
   int32_t good = b().new_block();
   Reg saved = b().call(BPF_FUNC_task_pt_regs, {reg(b().call(BPF_FUNC_get_current_task_btf, {}))});
-  Reg segment = b().load(ir::at(saved, kCs), 8);
-  b().branch(Compare::Set, reg(segment), imm(kUserMode), good, nothing);
+  branch_on_user_mode(saved, good, nothing);
   b().start(good);
   take(saved);
   b().jump(done);
@@ -183,9 +183,12 @@ void Unwinding::lower_unwound_stack(const Expr& expr, Address to) {
   b().store(state + kMappings, 8, reg(b().load(ir::at(entry, kUnwindMappingCount), 4)));
   for (int32_t at : {kFrames, kBack, kOutcome, kKey, kPlace}) b().store(state + at, 8, imm(0));
   uses_.memory.zero(work, size);
-  int32_t function = write_unwind_round(
-      code_.program(), b(),
-      {.maps = image_.unwind(), .state = state, .frames = work + kStackHeader, .limit = limit});
+  int32_t function = write_unwind_round(code_.program(), b(),
+                                        {.maps = image_.unwind(),
+                                         .rules = arch().unwind,
+                                         .state = state,
+                                         .frames = work + kStackHeader,
+                                         .limit = limit});
   b().call(BPF_FUNC_loop, {imm(limit), reg(b().callback(function)), imm(0), imm(0)});
   b().store(work, 4, reg(b().load(state + kFrames, 8)));
   b().store(work + kStackPid, 4, pid);

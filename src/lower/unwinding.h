@@ -30,6 +30,7 @@ class Unwinding : private CodeWriter {
   struct Layout {
     Reg stack_start, code_end;
   };
+  void branch_on_user_mode(Reg registers, int32_t in_user, int32_t in_kernel);
   UserRegisters user_registers(int32_t nothing);
   Layout layout_of_process(int32_t nothing);
   Reg find_unwind_tables(Operand pid, const Layout& layout, int32_t missing);

@@ -14,12 +14,15 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/ptrace.h>
-#include <sys/user.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 
+#include <array>
+#include <cstring>
 #include <utility>
 
+#include "arch/arch.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
@@ -29,7 +32,6 @@ namespace flowtap {
 namespace {
 
 constexpr uint64_t kPatienceNs = 2'000'000'000;
-constexpr long kBreakpoint = 0xcc;
 
 uint64_t entry_of(pid_t pid) {
   std::string text = read_file(fmt::format("/proc/{}/auxv", pid)).value_or("");
@@ -45,6 +47,31 @@ bool is_stop_at_exec(int status) {
 
 // The compiler's headers want pointers where the kernel wants numbers.
 void* number(uint64_t value) { return reinterpret_cast<void*>(value); }
+
+// The registers of a stopped process, which begin like struct pt_regs.
+class StoppedRegisters {
+ public:
+  explicit StoppedRegisters(pid_t pid) : pid_(pid) {}
+
+  bool read() {
+    return ::ptrace(PTRACE_GETREGSET, pid_, number(NT_PRSTATUS), &part_) == 0 &&
+           part_.iov_len >= place() + sizeof(uint64_t);
+  }
+  bool write() { return ::ptrace(PTRACE_SETREGSET, pid_, number(NT_PRSTATUS), &part_) == 0; }
+  uint64_t instruction() const { return load<uint64_t>(bytes_, place()); }
+  void set_instruction(uint64_t address) {
+    std::memcpy(bytes_.data() + place(), &address, sizeof address);
+  }
+
+ private:
+  static size_t place() { return static_cast<size_t>(host_arch().instruction); }
+
+  pid_t pid_;
+  std::array<std::byte, 1024> bytes_{};
+  iovec part_{.iov_base = bytes_.data(), .iov_len = bytes_.size()};
+};
+
+uint64_t breakpoint_mask() { return ~uint64_t{0} >> (64 - 8 * host_arch().breakpoint.size); }
 
 }  // namespace
 
@@ -88,25 +115,27 @@ bool EntryStop::set_breakpoint() {
   errno = 0;
   code_ = ::ptrace(PTRACE_PEEKTEXT, pid_, number(entry), nullptr);
   // A probe may be there already, which would take the breakpoint for its own.
-  if (entry == 0 || errno != 0 || (code_ & 0xff) == kBreakpoint) return false;
-  uint64_t changed = static_cast<uint64_t>((code_ & ~0xffL) | kBreakpoint);
+  uint64_t code = static_cast<uint64_t>(code_), mask = breakpoint_mask();
+  uint64_t breakpoint = host_arch().breakpoint.code;
+  if (entry == 0 || errno != 0 || (code & mask) == breakpoint) return false;
+  uint64_t changed = (code & ~mask) | breakpoint;
   if (::ptrace(PTRACE_POKETEXT, pid_, number(entry), number(changed)) != 0) return false;
   entry_ = entry;
   return true;
 }
 
 bool EntryStop::is_at_breakpoint() {
-  user_regs_struct registers;
-  return ::ptrace(PTRACE_GETREGS, pid_, nullptr, &registers) == 0 && registers.rip == entry_ + 1;
+  StoppedRegisters registers(pid_);
+  return registers.read() && registers.instruction() == entry_ + host_arch().breakpoint.advance;
 }
 
 void EntryStop::remove_breakpoint() {
   if (entry_ == 0) return;
   ::ptrace(PTRACE_POKETEXT, pid_, number(entry_), number(static_cast<uint64_t>(code_)));
-  user_regs_struct registers;
-  if (::ptrace(PTRACE_GETREGS, pid_, nullptr, &registers) == 0 && registers.rip == entry_ + 1) {
-    registers.rip = entry_;
-    ::ptrace(PTRACE_SETREGS, pid_, nullptr, &registers);
+  StoppedRegisters registers(pid_);
+  if (registers.read() && registers.instruction() == entry_ + host_arch().breakpoint.advance) {
+    registers.set_instruction(entry_);
+    registers.write();
   }
   entry_ = 0;
 }

@@ -24,6 +24,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "arch/arch.h"
 #include "builtins/probes.h"
 #include "kernel/detach.h"
 #include "kernel/run_program.h"
@@ -146,8 +147,9 @@ Status Session::State::open_unwind_tables() {
   if (options.pid) pids.push_back(*options.pid);
   for (pid_t pid : pids)
     if (!unwind->add(pid))
-      return Error{fmt::format("there are no unwind tables for process {}", pid), 0,
-                   "it has ended, belongs to the kernel, or is not for x86_64"};
+      return Error{
+          fmt::format("there are no unwind tables for process {}", pid), 0,
+          fmt::format("it has ended, belongs to the kernel, or is not for {}", host_arch().name)};
   say(fmt::format("unwind tables of {} processes have {} rows", pids.size(), unwind->rows()));
   return Done{};
 }

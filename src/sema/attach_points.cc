@@ -211,15 +211,16 @@ class Expander {
 
   // What the kernel's trampolines cannot pass on; empty when they can.
   std::string why_not_traced(const FunctionSignature& function) const {
-    constexpr uint32_t kRegisters = 6, kLargest = 16;
+    constexpr uint32_t kLargest = 16;
+    size_t registers = target_.arch().arguments.size();
     if (is(function.result, Kind::Struct)) return "returns a struct";
     uint32_t bytes = 0;
     for (const Field& arg : function.args) {
       if (is(arg.type, Kind::Struct) && arg.type->size > kLargest) return "takes a large struct";
       bytes = arg.offset + std::max(8u, arg.type->size);
     }
-    if (bytes > kRegisters * 8 && !target_.has(Feature::FentryStackArgs))
-      return fmt::format("has more than {} arguments", kRegisters);
+    if (bytes > registers * 8 && !target_.has(Feature::FentryStackArgs))
+      return fmt::format("has more than {} arguments", registers);
     return {};
   }
 

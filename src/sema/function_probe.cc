@@ -11,8 +11,6 @@ namespace flowtap {
 
 namespace {
 
-constexpr size_t kRegisters = 6;  // arguments in registers; fentry on Linux 6.1 knows no others
-
 // What a probe asks of its context.
 struct Uses {
   bool args = false;
@@ -43,8 +41,8 @@ Uses find_uses(const Probe& probe) {
 }
 
 // One register per argument: no structs by value, no arguments on the stack.
-bool is_simple(const FunctionSignature& signature) {
-  if (signature.args.size() > kRegisters) return false;
+bool is_simple(const FunctionSignature& signature, const Arch& arch) {
+  if (signature.args.size() > arch.arguments.size()) return false;
   for (size_t i = 0; i < signature.args.size(); i++)
     if (signature.args[i].offset != 8 * i || signature.args[i].type->size > 8) return false;
   return true;
@@ -75,7 +73,7 @@ std::optional<FunctionProbe> relative_of(const Probe& probe, const AttachPoint& 
                              : !target.has(Feature::Fentry) && target.has(Feature::Kprobes);
   if (!is_wanted) return std::nullopt;
   Result<FunctionSignature> signature = target.kernel_function(point.target, point.function);
-  if (!signature.ok() || !is_simple(*signature)) return std::nullopt;
+  if (!signature.ok() || !is_simple(*signature, target.arch())) return std::nullopt;
   // fentry would go to one of them, and not say to which.
   if (is_kprobe && target.is_shared_name(point.target, point.function)) return std::nullopt;
 

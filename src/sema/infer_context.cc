@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "builtins/probes.h"
-#include "builtins/registers.h"
 #include "types/layout.h"
 
 namespace flowtap {
@@ -83,9 +82,9 @@ Type ContextTypes::context_type(const Expr& expr, const Builtin& builtin,
       if (!row.has(kHasArgN) || row.program != ProgramType::Kprobe)
         return refuse("kprobe and uprobe");
       std::optional<std::string> wanted = arguments_.expect_literal_text(*args[0], "reg");
-      if (wanted && !register_offset(*wanted))
+      if (wanted && !input_.target.arch().register_offset(*wanted))
         error(args[0]->span, fmt::format("there is no register '{}'", *wanted))
-            .with_hint("the registers are " + register_names());
+            .with_hint("the registers are " + input_.target.arch().register_names());
       return int_type(8, false);
     }
     default:  // usermode: in the saved registers

@@ -1,12 +1,11 @@
 // Runs call frame instructions (DWARF 5, section 6.4) and packs what they say into rules. Way in:
-// run_cfa_program(). The full language can describe any machine; compilers for x86_64 use little of
-// it. What stands here is where the caller's stack ends (CFA), where rbp was saved, and whether
-// there is a caller; the other registers do not matter for finding the callers' addresses.
+// run_cfa_program(). The full language can describe any machine; compilers use little of it. What
+// stands here is where the caller's stack ends (CFA), where the frame pointer was saved, and
+// whether there is a caller; the other registers do not matter for finding the callers' addresses.
 
 #include "symbols/cfa_program.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -70,15 +69,12 @@ Bytes ByteReader::block(uint64_t size) {
 
 namespace {
 
-// Registers by their DWARF numbers.
-constexpr uint64_t kRbp = 6, kRsp = 7;
-
 // --- state ----------------------------------------------------------------------------------
 
 struct State {
   UnwindKind kind = UnwindKind::None;
-  uint64_t cfa_register = kRsp;  // for Sp, Bp and, of other registers, None
-  int64_t cfa_offset = 0;        // in bytes; Plt: the digit
+  uint64_t cfa_register = 0;  // for Sp, Bp and, of other registers, None
+  int64_t cfa_offset = 0;     // in bytes; Plt: the digit
   enum class Bp : uint8_t { Same, Saved, AtItself, Lost } bp = Bp::Same;
   int64_t bp_offset = 0;  // Saved: from the CFA
   enum class Return : uint8_t { BelowCfa, None, Elsewhere } caller = Return::Elsewhere;
@@ -118,15 +114,13 @@ constexpr uint8_t kDeref = 0x06, kBreg0 = 0x70;
 
 uint8_t byte_at(Bytes bytes, size_t i) { return std::to_integer<uint8_t>(bytes[i]); }
 
-// The linker's own, for the table of calls into libraries, whose entries push one word in the
-// middle: rsp + 8 + ((rip & 15 >= N) << 3).
-std::optional<int64_t> plt_digit(Bytes expression) {
-  static constexpr uint8_t kForm[] = {0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x30, 0x2a, 0x33, 0x24, 0x22};
-  constexpr size_t kDigit = 6;
-  if (expression.size() != std::size(kForm)) return std::nullopt;
-  for (size_t i = 0; i < std::size(kForm); i++)
-    if (i != kDigit && byte_at(expression, i) != kForm[i]) return std::nullopt;
-  int64_t digit = byte_at(expression, kDigit) - kForm[kDigit];
+// The linker's own, for the table of calls into libraries.
+std::optional<int64_t> plt_digit(Bytes expression, const UnwindRules& arch) {
+  std::span<const uint8_t> form = arch.plt_expression;
+  if (form.empty() || expression.size() != form.size()) return std::nullopt;
+  for (size_t i = 0; i < form.size(); i++)
+    if (i != arch.plt_digit && byte_at(expression, i) != form[i]) return std::nullopt;
+  int64_t digit = byte_at(expression, arch.plt_digit) - form[arch.plt_digit];
   return digit >= 0 && digit < 16 ? std::optional(digit) : std::nullopt;
 }
 
@@ -152,7 +146,9 @@ class Machine {
  public:
   using Visit = std::function<void(uint64_t, uint32_t)>;
   Machine(const CfaFrame& frame, CfaRange range, const Visit& visit)
-      : frame_(frame), range_(range), visit_(visit), address_(range.begin) {}
+      : frame_(frame), arch_(*frame.arch), range_(range), visit_(visit), address_(range.begin) {
+    state_.cfa_register = arch_.stack_pointer;
+  }
 
   void run(Bytes program) {
     if (!execute(frame_.initial)) return fail();
@@ -194,12 +190,14 @@ class Machine {
   void set_cfa(uint64_t reg, int64_t offset) {
     state_.cfa_register = reg;
     state_.cfa_offset = offset;
-    state_.kind = reg == kRsp ? UnwindKind::Sp : reg == kRbp ? UnwindKind::Bp : UnwindKind::None;
+    state_.kind = reg == arch_.stack_pointer   ? UnwindKind::Sp
+                  : reg == arch_.frame_pointer ? UnwindKind::Bp
+                                               : UnwindKind::None;
   }
 
   void set_cfa_expression(Bytes expression) {
     state_.kind = UnwindKind::None;
-    if (std::optional<int64_t> digit = plt_digit(expression)) {
+    if (std::optional<int64_t> digit = plt_digit(expression, arch_)) {
       state_.kind = UnwindKind::Plt;
       state_.cfa_offset = *digit;
       return;
@@ -207,36 +205,39 @@ class Machine {
     std::optional<AtRegister> at = at_register(expression, true);
     if (!at) return;
     state_.cfa_offset = at->offset;
-    if (frame_.is_signal && at->reg == kRsp && at->offset == kSignalSp)
+    bool is_interrupted_sp =
+        at->reg == arch_.stack_pointer && at->offset == arch_.signal_stack_pointer;
+    if (frame_.is_signal && is_interrupted_sp)
       state_.kind = UnwindKind::Signal;
-    else if (at->reg == kRbp)
+    else if (at->reg == arch_.frame_pointer)
       state_.kind = UnwindKind::BpMemory;
   }
 
   void saved(uint64_t reg, int64_t offset) {
-    if (reg == kRbp) {
+    if (reg == arch_.frame_pointer) {
       state_.bp = State::Bp::Saved;
       state_.bp_offset = offset;
     } else if (reg == frame_.return_register) {
-      state_.caller = offset == -8 ? State::Return::BelowCfa : State::Return::Elsewhere;
+      state_.caller =
+          offset == arch_.return_address ? State::Return::BelowCfa : State::Return::Elsewhere;
     }
   }
 
   void saved_at(uint64_t reg, Bytes expression) {
     if (reg == frame_.return_register) state_.caller = State::Return::Elsewhere;
-    if (reg != kRbp) return;
+    if (reg != arch_.frame_pointer) return;
     std::optional<AtRegister> at = at_register(expression, false);
-    bool is_itself = at && at->reg == kRbp && at->offset == 0;
+    bool is_itself = at && at->reg == arch_.frame_pointer && at->offset == 0;
     state_.bp = is_itself ? State::Bp::AtItself : State::Bp::Lost;
   }
 
   void lost(uint64_t reg, State::Return caller) {
-    if (reg == kRbp) state_.bp = State::Bp::Lost;
+    if (reg == arch_.frame_pointer) state_.bp = State::Bp::Lost;
     if (reg == frame_.return_register) state_.caller = caller;
   }
 
   void restored(uint64_t reg) {
-    if (reg == kRbp) {
+    if (reg == arch_.frame_pointer) {
       state_.bp = initial_.bp;
       state_.bp_offset = initial_.bp_offset;
     } else if (reg == frame_.return_register) {
@@ -288,7 +289,7 @@ class Machine {
       case 0x06: restored(reg); return true;
       case 0x07: lost(reg, State::Return::None); return true;  // undefined
       case 0x08:                                               // same value
-        if (reg == kRbp) state_.bp = State::Bp::Same;
+        if (reg == arch_.frame_pointer) state_.bp = State::Bp::Same;
         return true;
       case 0x09:  // in another register
         in.uleb();
@@ -312,6 +313,7 @@ class Machine {
   }
 
   const CfaFrame& frame_;
+  const UnwindRules& arch_;
   CfaRange range_;
   const Visit& visit_;
   uint64_t address_;

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "arch/arch.h"
 #include "base/bytes.h"
 #include "types/unwind.h"
 
@@ -24,9 +25,10 @@ struct ByteReader {
 
 // What the description of a function has in common with others (CIE).
 struct CfaFrame {
+  const UnwindRules* arch = nullptr;
   uint64_t code_step = 1;
   int64_t data_step = 1;
-  uint64_t return_register = 16;
+  uint64_t return_register = 0;
   bool is_signal = false;
   uint8_t pointer_encoding = 0;
   bool has_augmentation_data = false;

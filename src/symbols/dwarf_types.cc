@@ -1,9 +1,10 @@
 // Reading types with libdw. Ways in: parameters(), find() and complete().
 //
 // Where a parameter lies when the function begins is not asked of DWARF, which describes the code
-// behind the first instructions: the calling convention of x86-64 tells it. Integers and pointers
-// take the next of six registers and then the stack; floating-point numbers take registers that
-// nobody can read here; a struct goes where its members decide, and with it all that follows.
+// behind the first instructions: the calling convention tells it. Integers and pointers
+// take the next register for arguments, and when there is none the stack; floating-point numbers
+// take registers that nobody can read here; a struct goes where its members decide, and with it all
+// that follows.
 //
 // A type that one source file only declares ('struct x;') may be defined in another. Such ones, and
 // those that a script names, are found with an index of all definitions, made when first needed.

@@ -74,7 +74,7 @@ class ElfFile {
   // Of an image: all zeros.
   FileIdentity identity() const { return file_ ? identity_of(file_->info()) : FileIdentity(); }
   bool is_64_bit() const { return is_64_bit_; }
-  uint16_t machine() const { return machine_; }  // EM_X86_64...
+  uint16_t machine() const { return machine_; }  // that of the header: EM_...
   // Linked to a fixed address: addresses in the file are those of the running process.
   bool has_fixed_address() const { return has_fixed_address_; }
   const std::vector<ElfSegment>& segments() const { return segments_; }

@@ -21,6 +21,7 @@
 #include <set>
 #include <tuple>
 
+#include "arch/arch.h"
 #include "base/foreign_file.h"
 #include "base/text.h"
 #include "symbols/linker_cache.h"
@@ -30,11 +31,14 @@ namespace flowtap {
 
 BinaryPlaces BinaryPlaces::usual() {
   const char* path = std::getenv("PATH");
-  return {
+  BinaryPlaces places{
       .program_directories = split(path ? path : "/usr/local/bin:/usr/bin:/bin:/usr/sbin", ':'),
-      .linker_cache = "/etc/ld.so.cache",
-      .library_directories = {"/lib64", "/usr/lib64", "/lib/x86_64-linux-gnu",
-                              "/usr/lib/x86_64-linux-gnu", "/lib", "/usr/lib", "/usr/local/lib"}};
+      .linker_cache = "/etc/ld.so.cache"};
+  for (std::string_view folder : host_arch().library_folders)
+    places.library_directories.emplace_back(folder);
+  for (const char* folder : {"/lib", "/usr/lib", "/usr/local/lib"})
+    places.library_directories.emplace_back(folder);
+  return places;
 }
 
 // --- files ----------------------------------------------------------------------------------

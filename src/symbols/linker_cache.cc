@@ -5,13 +5,15 @@
 //
 //   entry, 24 bytes:   | flags u32 | name u32 | path u32 | os u32 | hardware u64 |
 //
-// Name and path are offsets of NUL-terminated strings, counted from the header. Before glibc 2.32
-// the same header could follow a cache of the older format in the same file.
+// Flags: the low byte says ELF library of glibc, the next for which of the machine's kinds of
+// program. Name and path are offsets of NUL-terminated strings, counted from the header. Before
+// glibc 2.32 the same header could follow a cache of the older format in the same file.
 
 #include "symbols/linker_cache.h"
 
 #include <optional>
 
+#include "arch/arch.h"
 #include "base/bytes.h"
 
 namespace flowtap {
@@ -19,15 +21,6 @@ namespace flowtap {
 static constexpr std::string_view kMagic = "glibc-ld.so.cache1.1";
 static constexpr size_t kHeaderSize = 48;
 static constexpr size_t kEntrySize = 24;
-
-// Low byte: ELF library of glibc; next byte: which of the machine's kinds of program it is for.
-#if defined(__x86_64__)
-static constexpr uint32_t kOurFlags = 0x0303;
-#elif defined(__aarch64__)
-static constexpr uint32_t kOurFlags = 0x0a03;
-#else
-static constexpr uint32_t kOurFlags = 0x0003;
-#endif
 
 static std::optional<std::string> string_at(std::string_view cache, uint32_t offset) {
   if (offset >= cache.size()) return std::nullopt;
@@ -46,7 +39,7 @@ std::vector<CachedLibrary> parse_linker_cache(std::string_view content) {
   uint32_t count = load<uint32_t>(bytes, kMagic.size());
   for (size_t at = kHeaderSize; count > 0 && at + kEntrySize <= cache.size();
        at += kEntrySize, count--) {
-    if (load<uint32_t>(bytes, at) != kOurFlags) continue;
+    if (load<uint32_t>(bytes, at) != host_arch().linker_cache_flags) continue;
     std::optional<std::string> name = string_at(cache, load<uint32_t>(bytes, at + 4));
     std::optional<std::string> path = string_at(cache, load<uint32_t>(bytes, at + 8));
     if (name && path) libraries.push_back({std::move(*name), std::move(*path)});

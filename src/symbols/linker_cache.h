@@ -10,7 +10,7 @@ namespace flowtap {
 
 struct CachedLibrary {
   std::string name;  // "libc.so.6"
-  std::string path;  // "/lib/x86_64-linux-gnu/libc.so.6"
+  std::string path;  // "/usr/lib/libc.so.6"
 };
 
 // The libraries for this machine's programs, in the cache's order. Empty for anything that is not

@@ -1,4 +1,4 @@
-// Reads .eh_frame, which every program and library for x86_64 carries so that exceptions can be
+// Reads .eh_frame, which programs and libraries carry so that exceptions can be
 // thrown through it. Way in: read_unwind_table(). The section is a list of entries:
 //
 //   | u32 length | u32 id | ...
@@ -14,8 +14,6 @@
 // section when the length of one does not fit.
 
 #include "symbols/unwind_table.h"
-
-#include <elf.h>
 
 #include <algorithm>
 #include <map>
@@ -34,7 +32,8 @@ constexpr uint8_t kIndirect = 0x80, kOmitted = 0xff;
 
 class SectionReader {
  public:
-  SectionReader(Bytes section, uint64_t address) : section_(section), address_(address) {}
+  SectionReader(Bytes section, uint64_t address, const UnwindRules& arch)
+      : section_(section), address_(address), arch_(arch) {}
 
   Result<std::vector<UnwindRow>> run() {
     ByteReader in{section_};
@@ -102,7 +101,7 @@ class SectionReader {
       if (letters.size() >= kMostLetters) return std::nullopt;
       letters += c;
     }
-    CfaFrame frame;
+    CfaFrame frame{.arch = &arch_};
     frame.code_step = in.uleb();
     frame.data_step = in.sleb();
     frame.return_register = version == 1 ? in.fixed(1) : in.uleb();
@@ -196,6 +195,7 @@ class SectionReader {
 
   Bytes section_;
   uint64_t address_;
+  const UnwindRules& arch_;
   size_t executed_ = 0;  // bytes of instructions
   std::vector<Added> rows_;
   std::map<size_t, std::optional<CfaFrame>> frames_;  // by where they begin
@@ -203,18 +203,20 @@ class SectionReader {
 
 }  // namespace
 
-Result<std::vector<UnwindRow>> parse_eh_frame(Bytes section, uint64_t address) {
-  return SectionReader(section, address).run();
+Result<std::vector<UnwindRow>> parse_eh_frame(Bytes section, uint64_t address,
+                                              const UnwindRules& arch) {
+  return SectionReader(section, address, arch).run();
 }
 
 Result<std::vector<UnwindRow>> read_unwind_table(const ElfFile& file) {
   std::optional<ElfSection> section = file.section(".eh_frame");
-  if (!section || !file.is_64_bit() || file.machine() != EM_X86_64) return std::vector<UnwindRow>();
+  if (!section || !file.is_64_bit() || file.machine() != host_arch().elf_machine)
+    return std::vector<UnwindRow>();
   constexpr uint64_t kMostBytes = 64 << 20;
   if (section->size > kMostBytes) return Error{"its unwind information is too long"};
   Result<std::vector<char>> bytes = file.section_bytes(".eh_frame");
   if (!bytes) return bytes.error();
-  return parse_eh_frame(std::as_bytes(std::span(*bytes)), section->address);
+  return parse_eh_frame(std::as_bytes(std::span(*bytes)), section->address, host_arch().unwind);
 }
 
 }  // namespace flowtap

@@ -13,6 +13,7 @@
 #include <random>
 #include <sstream>
 
+#include "arch/processors.h"
 #include "symbols/process_maps.h"
 
 namespace flowtap {
@@ -73,7 +74,7 @@ class Section {
 
   const std::string& bytes() const { return bytes_; }
   std::string rows() const {
-    return text_of(*parse_eh_frame(std::as_bytes(std::span(bytes_)), kAddress));
+    return text_of(*parse_eh_frame(std::as_bytes(std::span(bytes_)), kAddress, kX86_64.unwind));
   }
 
   static constexpr uint32_t kAddress = 0x2000;
@@ -143,17 +144,18 @@ TEST(UnwindTable, broken_sections_do_not_crash) {
   std::string good =
       Section().function(0x1000, 64, "\x41\x0e\x10\x86\x02\x43\x0d\x06\x4a\x0c\x07\x08").bytes();
   for (size_t length = 0; length < good.size(); length++)
-    (void)parse_eh_frame(std::as_bytes(std::span(good).first(length)), 0);
+    (void)parse_eh_frame(std::as_bytes(std::span(good).first(length)), 0, kX86_64.unwind);
   std::mt19937 random(1);
   for (int i = 0; i < 20000; i++) {
     std::string bad = good;
     for (int k = 0; k < 3; k++) bad[random() % bad.size()] = static_cast<char>(random());
-    (void)parse_eh_frame(std::as_bytes(std::span(bad)), 0x2000);
+    (void)parse_eh_frame(std::as_bytes(std::span(bad)), 0x2000, kX86_64.unwind);
   }
 }
 
 std::string problem_of(const std::string& section) {
-  Result<std::vector<UnwindRow>> rows = parse_eh_frame(std::as_bytes(std::span(section)), 0x2000);
+  Result<std::vector<UnwindRow>> rows =
+      parse_eh_frame(std::as_bytes(std::span(section)), 0x2000, kX86_64.unwind);
   return rows ? std::to_string(rows->size()) + " rows" : rows.error().message();
 }
 

@@ -7,12 +7,14 @@
 // `base` is where the linker had put the section .stapsdt.base; tools such as prelink move the
 // program without correcting its notes, so that the section's present address tells by how much.
 // The semaphore is a 16-bit counter: the program skips the probe while it is 0.
-// Ways in: read_usdt_probes(); the argument string is read by parse_usdt_arguments().
+// Entry point: read_usdt_probes(). What the arguments mean depends on the processor (arch/arch.h).
 
 #include "symbols/usdt_notes.h"
 
 #include <string>
 #include <unordered_map>
+
+#include "arch/arch.h"
 
 namespace flowtap {
 
@@ -94,7 +96,7 @@ static std::optional<UsdtProbe> probe_of(const ElfFile& file, const UsdtNote& no
   }
   UsdtOperandContext context{probe.address,
                              [&](std::string_view name) { return symbols.find(name); }};
-  probe.args = parse_usdt_arguments(note.arguments, context);
+  probe.args = host_arch().usdt_arguments(note.arguments, context);
   return probe;
 }
 

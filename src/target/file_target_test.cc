@@ -164,5 +164,13 @@ TEST(FileTarget, demangled_names_match_with_and_without_parameters) {
   EXPECT_TRUE(target.demangled_matches("main", "main"));
 }
 
+TEST(FileTarget, says_which_processor_it_has) {
+  Result<FileTarget> target = FileTarget::parse("arch x86_64\n");
+  ASSERT_TRUE(target.ok()) << target.error().message();
+  EXPECT_EQ(target->arch().name, "x86_64");
+  EXPECT_EQ(&FileTarget::parse("")->arch(), &host_arch());
+  EXPECT_FALSE(FileTarget::parse("arch pdp11").ok());
+}
+
 }  // namespace
 }  // namespace flowtap

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "arch/arch.h"
 #include "base/result.h"
 #include "target/feature.h"
 #include "types/type.h"
@@ -155,6 +156,7 @@ class Target {
   // --- what else the language may ask at compile time
   virtual std::optional<uint64_t> cgroup_id(const std::string& path) const = 0;
   virtual uint32_t cpus() const = 0;
+  virtual const Arch& arch() const = 0;
   // Whether a C++ symbol demangles to a name, with or without its parameter list.
   virtual bool demangled_matches(const std::string& symbol, std::string_view name) const = 0;
 };

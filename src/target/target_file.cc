@@ -1,6 +1,7 @@
 // Target descriptions. Way in: parse_target_file(). The text is a list of statements, each
 // beginning a line; `//` begins a comment.
 //
+//   arch x86_64                                as uname(2) calls it; without it, this machine's
 //   cpus 4
 //   feature btf kprobe fentry fentry_stack_args kprobe_multi uprobe_multi kernel_reads
 //   typedef int pid_t;
@@ -87,6 +88,7 @@ class Parser {
   }
 
   bool statement(std::string_view keyword, std::string_view rest) {
+    if (keyword == "arch") return (file_.arch = find_arch(rest)) != nullptr;
     if (keyword == "cpus") return take_number(rest, file_.cpus);
     if (keyword == "feature") return feature(rest);
     if (keyword == "typedef") return type_definition(rest);

@@ -33,6 +33,7 @@ struct TargetFile {
   };
 
   uint32_t cpus = 1;
+  const Arch* arch = &host_arch();
   std::set<Feature> features;
   std::vector<Struct> structs;
   std::map<std::string, std::string> typedefs;           // name -> declaration: "int pid_t"

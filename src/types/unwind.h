@@ -6,10 +6,12 @@
 // A row holds for the addresses from its own up to that of the next row:
 //
 //   | u32 address in the ELF file | u32 rule |
-//   rule:  bits 0-3 kind, 4-11 where rbp was saved, 12-31 offset, signed, in words of 8 bytes
+//   rule:  bits 0-3 kind, 4-11 where the frame pointer was saved, 12-31 offset, signed, in words of
+//   8 bytes
 //
-// The canonical frame address (CFA) is the value of rsp before the call; the return address lies
-// just below it. rbp was saved that many words below it; 0: it is still in its register.
+// The canonical frame address (CFA) is the value of the stack pointer (sp) before the call; the
+// return address lies just below it. The frame pointer (bp) was saved that many words below it; 0:
+// it is still in its register. arch/arch.h says which registers these are.
 
 #include <cstdint>
 
@@ -18,17 +20,17 @@ namespace flowtap {
 enum class UnwindKind : uint32_t {
   None,      // nobody knows how to go on: no code, or a rule we do not understand
   End,       // the first function of a thread: there is no caller
-  Sp,        // CFA = rsp + offset
-  Bp,        // CFA = rbp + offset
-  BpMemory,  // CFA = the word at rbp + offset, rbp = the word at rbp: a realigned stack
-  Plt,       // CFA = rsp + 8, and 8 more when the address's last digit is at least `offset`
-  Signal,    // rsp points to the registers that a signal interrupted
+  Sp,        // CFA = sp + offset
+  Bp,        // CFA = bp + offset
+  BpMemory,  // CFA = the word at bp + offset, bp = the word at bp: a realigned stack
+  Plt,       // CFA = sp + 8, and 8 more when the address's last digit is at least `offset`
+  Signal,    // sp points to the registers that a signal interrupted
 };
 
 inline constexpr uint32_t kUnwindBpShift = 4, kUnwindBpMask = 255, kUnwindOffsetShift = 12;
 inline constexpr uint32_t kUnwindKindMask = 15;
 inline constexpr uint32_t kMostUnwindBp = 15;   // words below the CFA; compilers need 10
-inline constexpr uint32_t kUnwindBpLost = 255;  // where rbp was saved: nobody knows
+inline constexpr uint32_t kUnwindBpLost = 255;  // where bp was saved: nobody knows
 inline constexpr uint32_t kUnwindRowSize = 8;
 
 struct UnwindRow {
@@ -36,9 +38,6 @@ struct UnwindRow {
   uint32_t rule = 0;
   bool operator==(const UnwindRow&) const = default;
 };
-
-// Of struct ucontext, which the kernel leaves on the stack of a signal handler.
-inline constexpr int32_t kSignalBp = 120, kSignalSp = 160, kSignalIp = 168;
 
 // --- banks: arrays of rows, made when they are needed. A table may go on in the next bank.
 inline constexpr uint32_t kUnwindBankRows = 1 << 16;

@@ -22,9 +22,9 @@ struct SourcePlace {
 };
 
 // One argument of a USDT probe, from the note's assembler operand, e.g. "-4@8(%rbp)".
-// A base of "rip" is the probe's own address: a global variable is written relative to it.
-// A Register whose base is no general register ("xmm0") is an operand nobody can read: the probe
-// works, but a script that uses the argument must be refused.
+// A base that is the instruction pointer ("rip") is the probe's own address: a global variable is
+// written relative to it. A Register whose base is no general register ("xmm0") is an operand
+// nobody can read: the probe works, but a script that uses the argument must be refused.
 struct UsdtArgument {
   enum class Where : uint8_t { Constant, Register, Memory } where = Where::Constant;
   uint32_t bytes = 8;

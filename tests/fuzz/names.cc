@@ -1,11 +1,11 @@
 // Texts that traced programs bring along: mangled names, perf maps, /proc/PID/maps, their code.
 
+#include "arch/x86_length.h"
 #include "support.h"
 #include "symbols/demangle.h"
 #include "symbols/linker_cache.h"
 #include "symbols/process_maps.h"
 #include "symbols/symbol_table.h"
-#include "symbols/x86_length.h"
 
 using namespace flowtap;
 

@@ -10,7 +10,7 @@ using namespace flowtap;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (uint64_t address : {uint64_t{0}, uint64_t{0x2000}, uint64_t{UINT32_MAX}}) {
     Result<std::vector<UnwindRow>> parsed =
-        parse_eh_frame(std::as_bytes(std::span(data, size)), address);
+        parse_eh_frame(std::as_bytes(std::span(data, size)), address, host_arch().unwind);
     if (!parsed) continue;
     const std::vector<UnwindRow>& rows = *parsed;
     for (size_t i = 1; i < rows.size(); i++) {

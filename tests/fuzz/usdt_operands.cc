@@ -1,7 +1,7 @@
 // The argument string of a USDT note, which the author of a traced program chose.
 
+#include "arch/arch.h"
 #include "support.h"
-#include "symbols/usdt_notes.h"
 
 using namespace flowtap;
 
@@ -12,7 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         if (name.starts_with('x')) return uint64_t{0x4010};
         return std::nullopt;
       }};
-  for (const UsdtArgument& argument : parse_usdt_arguments(fuzz::text_of(data, size), context))
+  for (const UsdtArgument& argument :
+       host_arch().usdt_arguments(fuzz::text_of(data, size), context))
     CHECK(argument.bytes == 1 || argument.bytes == 2 || argument.bytes == 4 || argument.bytes == 8);
   return 0;
 }

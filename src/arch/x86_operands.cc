@@ -1,56 +1,29 @@
 // Reads the argument strings of USDT notes: what gcc would write as operands of an instruction,
-// each with the size of the C value, negative for a signed one. Way in: parse_usdt_arguments().
+// each with the size of the C value, negative for a signed one. Entry point: x86_usdt_arguments().
 //
-//   arguments    := { operand blank }
-//   operand      := [ size '@' ] ( '$' displacement | register | memory )
-//   memory       := displacement | [ displacement ] '(' [ register ] [ ',' register [ ',' scale ] ]
-//   ')' displacement := term { ( '+' | '-' ) term } term         := number | symbol register     :=
-//   '%' name
+//   arguments := { operand blank }
+//   operand := [ size '@' ] ( '$' displacement | register | memory )
+//   memory := displacement | [ displacement ] '(' [ register ] [ ',' register [ ',' scale ] ] ')'
+//   displacement := term { ( '+' | '-' ) term }
+//   term := number | symbol
+//   register := '%' name
 //
 // A symbol is an address in the file, unknown until the program runs; but its distance from the
 // probe is fixed, so it is written relative to "rip", which is the probe's address when it fires.
 
-#include <charconv>
+#include "arch/x86_operands.h"
 
+#include "arch/processors.h"
 #include "base/text.h"
-#include "symbols/usdt_notes.h"
 
 namespace flowtap {
 
 static constexpr size_t kMostArguments = 64;  // compilers allow 12
 
-struct Register {
-  std::string name;  // of all its 64 bits
-  uint32_t bytes = 8;
-};
-
-// r8..r15, and their low parts r8d, r8w, r8b.
-static std::optional<Register> numbered_register(std::string_view name) {
-  if (name.size() < 2 || name[0] != 'r') return std::nullopt;
-  int number = 0;
-  auto [stop, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
-  if (error != std::errc() || number < 8 || number > 15) return std::nullopt;
-  std::string_view width(stop, static_cast<size_t>(name.data() + name.size() - stop));
-  std::string whole = "r" + std::to_string(number);
-  if (width.empty()) return Register{whole, 8};
-  if (width == "d") return Register{whole, 4};
-  if (width == "w") return Register{whole, 2};
-  if (width == "b") return Register{whole, 1};
-  return std::nullopt;
-}
-
 // The second bytes (%ah) are left out: they cannot be read by cutting the whole register short.
-static std::optional<Register> find_register(std::string_view name) {
-  static constexpr std::string_view kNames[][4] = {
-      {"rax", "eax", "ax", "al"},  {"rbx", "ebx", "bx", "bl"},  {"rcx", "ecx", "cx", "cl"},
-      {"rdx", "edx", "dx", "dl"},  {"rsi", "esi", "si", "sil"}, {"rdi", "edi", "di", "dil"},
-      {"rbp", "ebp", "bp", "bpl"}, {"rsp", "esp", "sp", "spl"}, {"rip", "eip", "ip", "-"},
-  };
-  for (const auto& names : kNames) {
-    for (size_t i = 0; i < 4; i++)
-      if (names[i] == name) return Register{std::string(names[0]), 8u >> i};
-  }
-  return numbered_register(name);
+static std::optional<RegisterPart> find_operand(std::string_view name) {
+  std::optional<RegisterPart> found = kX86_64.find_register(name);
+  return found && !found->whole->parts[0].empty() ? found : std::nullopt;
 }
 
 struct Displacement {
@@ -89,9 +62,9 @@ static bool parse_base_and_index(std::string_view text, UsdtArgument& argument) 
     std::string_view part = trim(parts[i]);
     if (part.empty()) continue;
     if (part[0] != '%') return false;
-    std::optional<Register> found = find_register(part.substr(1));
+    std::optional<RegisterPart> found = find_operand(part.substr(1));
     if (!found) return false;
-    *names[i] = found->name;
+    *names[i] = found->whole->parts[0];
   }
   if (parts.size() < 3) return true;
   std::optional<int64_t> scale = parse_number(trim(parts[2]));
@@ -149,10 +122,10 @@ static bool parse_operand(std::string_view operand, const UsdtOperandContext& co
     return true;
   }
   if (operand[0] != '%') return parse_memory(operand, context, argument);
-  std::optional<Register> found = find_register(operand.substr(1));
+  std::optional<RegisterPart> found = find_operand(operand.substr(1));
   if (!found) return false;
   argument.where = UsdtArgument::Where::Register;
-  argument.base = found->name;
+  argument.base = found->whole->parts[0];
   if (!has_size) argument.bytes = found->bytes;
   return true;
 }
@@ -162,7 +135,7 @@ static bool parse_operand(std::string_view operand, const UsdtOperandContext& co
 static UsdtArgument unreadable(std::string_view operand) {
   std::string_view text = operand.substr(operand.find('@') + 1);  // npos + 1 is 0
   if (text.starts_with('%')) text.remove_prefix(1);
-  if (text.empty() || find_register(text)) text = operand;
+  if (text.empty() || find_operand(text)) text = operand;
   return {.where = UsdtArgument::Where::Register, .base = std::string(text)};
 }
 
@@ -179,8 +152,8 @@ static std::string_view take_operand(std::string_view& text) {
   return operand;
 }
 
-std::vector<UsdtArgument> parse_usdt_arguments(std::string_view text,
-                                               const UsdtOperandContext& context) {
+std::vector<UsdtArgument> x86_usdt_arguments(std::string_view text,
+                                             const UsdtOperandContext& context) {
   std::vector<UsdtArgument> arguments;
   for (text = trim(text); !text.empty() && arguments.size() < kMostArguments; text = trim(text)) {
     std::string_view operand = take_operand(text);

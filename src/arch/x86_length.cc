@@ -16,7 +16,7 @@
 //
 // Vector instructions with VEX and EVEX use the same maps with few exceptions.
 
-#include "symbols/x86_length.h"
+#include "arch/x86_length.h"
 
 #include <string_view>
 

@@ -1,8 +1,8 @@
 // Operands in, what they mean out; written as "size where" with the address as C would have it.
 
-#include <gtest/gtest.h>
+#include "arch/x86_operands.h"
 
-#include "symbols/usdt_notes.h"
+#include <gtest/gtest.h>
 
 namespace flowtap {
 namespace {
@@ -22,7 +22,7 @@ std::string show_operands(std::string_view arguments) {
                                return std::nullopt;
                              }};
   std::string text;
-  for (const UsdtArgument& a : parse_usdt_arguments(arguments, context))
+  for (const UsdtArgument& a : x86_usdt_arguments(arguments, context))
     text += (text.empty() ? "" : ", ") + show_operands(a);
   return text;
 }
