@@ -38,6 +38,8 @@ THROWS = re.compile(r"std::sto(?:i|l|ll|ul|ull|f|d|ld)\(|filesystem::directory_i
 # and the breakpoint. Tests may say what they expect.
 OF_A_PROCESSOR = re.compile(r'"%?(?:r(?:8|9|1[0-5]|[abcd]x|[sd]i|[bs]p|ip)|e(?:[abcd]x|[sd]i|[bs]p|ip)|orig_r?ax|[er]flags)"|'
                             r"x86|aarch64|amd64|arm64(?!_sys_)|\bEM_[A-Z0-9_]+\b|\buser_regs_struct\b|\bPTRACE_[GS]ETREGS\b|\basm/|\b0xcc\b|\bkSyscallNames\b")
+# The size of a page is that of the machine.
+PAGE_SIZE = re.compile(r"\b_SC_PAGE_?SIZE\b|\bPAGE_SIZE\b|\bgetpagesize\b")
 
 FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX)\b")
 
@@ -105,6 +107,8 @@ def run(root, results):
         is_test = path.stem.endswith("_test")
         if not problem and not is_test and folder != "arch" and "for_test" not in path.stem and (word := OF_A_PROCESSOR.search(code)):
             problem = f"  knows a processor: {word[0]}; that belongs to src/arch/"
+        if not problem and path.name != "page.h" and (word := PAGE_SIZE.search(code)):
+            problem = f"  asks for the size of a page by itself: {word[0]}; base/page.h has it"
         started = {match[1] or match[0].strip() for match in STARTS.finditer(code)}
         if not problem and not path.stem.endswith("_test") and started - {MAY_START.get(f"{folder}/{path.name}")}:
             problem = f"  starts a program ({', '.join(started)})"

@@ -53,6 +53,23 @@ TEST(Script, filters_are_put_before_predicates) {
   EXPECT_EQ(script.ast.probes[2].predicate, nullptr);
 }
 
+TEST(Script, pages_are_those_of_the_machine) {
+  Result<FileTarget> target = FileTarget::parse("page_size 65536");
+  ASSERT_TRUE(target.ok());
+  auto ring_of = [&](const std::string& pages) -> std::string {
+    Script script = parse_script(
+        {.name = "x", .text = "config = { perf_rb_pages = " + pages + " } begin { print(1); }"});
+    Diagnostics diagnostics;
+    std::optional<Compiled> result = compile(script, *target, {}, diagnostics);
+    if (!result) return first_error(diagnostics, script.sources);
+    return std::to_string(
+        result->image.maps[static_cast<size_t>(result->image.ringbuf)].max_entries);
+  };
+  EXPECT_EQ(ring_of("2"), "131072");
+  EXPECT_EQ(ring_of("32769"),
+            "x:1:12: 'perf_rb_pages' takes a number from 0 to 32768, found '32769'");
+}
+
 TEST(Script, a_script_without_plans_has_one_without_a_name) {
   EXPECT_EQ(plan_names(parse_script({.name = "x", .text = "begin { }"})),
             (std::vector<std::string>{""}));

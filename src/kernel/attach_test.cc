@@ -14,6 +14,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/page.h"
 #include "bpf/assemble_for_test.h"
 #include "kernel/bpf_for_test.h"
 #include "kernel/detach.h"
@@ -320,7 +321,7 @@ TEST_F(AttachTest, page_faults_of_a_process_are_counted) {
   Result<Attachment> attached =
       attach_one(counter(ProgramType::PerfEvent), point, {.pid = ::getpid()});
   ASSERT_ATTACHED(attached);
-  constexpr size_t kPage = 4096;
+  const size_t kPage = page_size();
   char* memory = static_cast<char*>(
       ::mmap(nullptr, 20 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(memory, MAP_FAILED);

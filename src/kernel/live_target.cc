@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 
+#include "base/page.h"
 #include "base/text.h"
 #include "kernel/file_bytes.h"
 #include "kernel/kprobe_multi.h"
@@ -390,6 +391,8 @@ std::optional<uint64_t> LiveTarget::user_address(const std::string& path,
 std::optional<uint64_t> LiveTarget::cgroup_id(const std::string& path) const {
   return find_cgroup_id(path);
 }
+
+uint64_t LiveTarget::page_size() const { return flowtap::page_size(); }
 
 uint32_t LiveTarget::cpus() const { return count_possible_cpus(); }
 

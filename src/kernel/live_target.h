@@ -81,6 +81,7 @@ class LiveTarget : public Target {
   std::optional<uint64_t> cgroup_id(const std::string& path) const override;
   uint32_t cpus() const override;
   const Arch& arch() const override { return host_arch(); }
+  uint64_t page_size() const override;
   bool demangled_matches(const std::string& symbol, std::string_view name) const override;
 
  private:

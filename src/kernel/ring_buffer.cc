@@ -14,12 +14,12 @@
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "base/page.h"
 namespace flowtap {
 
 static constexpr uint32_t kRecordsAtOnce = 16384;
@@ -31,7 +31,7 @@ Result<RingBuffer> RingBuffer::open(int map_fd, Take take) {
     return errno_error("cannot ask for the size of the ring buffer");
   if (info.type != BPF_MAP_TYPE_RINGBUF) return Error{"this is no ring buffer", EINVAL};
 
-  size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  size_t page = page_size();
   Result<MappedMemory> consumer = MappedMemory::open(map_fd, page, PROT_READ | PROT_WRITE, 0);
   if (!consumer) return consumer.error();
   Result<MappedMemory> producer =
@@ -48,7 +48,7 @@ Result<RingBuffer> RingBuffer::open(int map_fd, Take take) {
 }
 
 Bytes RingBuffer::record_at(uint64_t position, uint32_t size) {
-  const std::byte* buffer = producer_.data() + ::sysconf(_SC_PAGESIZE);
+  const std::byte* buffer = producer_.data() + page_size();
   uint64_t begin = position & mask_, before_end = mask_ + 1 - begin;
   if (size <= before_end) return Bytes(buffer + begin, size);
   joined_.resize(size);
@@ -64,7 +64,7 @@ uint64_t RingBuffer::written() const {
 uint64_t RingBuffer::consumed() const { return *reinterpret_cast<uint64_t*>(consumer_.data()); }
 
 bool RingBuffer::consume() {
-  const std::byte* buffer = producer_.data() + ::sysconf(_SC_PAGESIZE);
+  const std::byte* buffer = producer_.data() + page_size();
   auto* ours = reinterpret_cast<uint64_t*>(consumer_.data());
   auto* theirs = reinterpret_cast<const uint64_t*>(producer_.data());
   uint64_t position = *ours;

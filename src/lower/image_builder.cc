@@ -16,8 +16,8 @@ namespace flowtap {
 // grows with the key, which ends what is worth it.
 static constexpr uint32_t kSmallestLargeKey = 48, kLargestLargeKey = 4096;
 
-static uint32_t ring_size(uint64_t wanted) {
-  uint64_t size = 4096;
+static uint32_t ring_size(uint64_t wanted, uint64_t page_size) {
+  uint64_t size = page_size;
   while (size < wanted) size *= 2;
   return static_cast<uint32_t>(size);
 }
@@ -26,7 +26,8 @@ ImageBuilder::ImageBuilder(const CheckedProgram& checked, const Target& target,
                            const LowerOptions& options)
     : checked_(checked), target_(target), options_(options), cpus_(target.cpus()) {
   uint64_t pages = checked.config.perf_rb_pages;
-  uint32_t size = ring_size(pages ? pages * 4096 : options.ringbuf_bytes);
+  uint32_t size =
+      ring_size(pages ? pages * target.page_size() : options.ringbuf_bytes, target.page_size());
   image_.ringbuf = add_map({.name = "events", .type = MapType::Ringbuf, .max_entries = size});
   // Sized when the number of sites is known.
   image_.site_map =
@@ -280,7 +281,7 @@ void ImageBuilder::fit_ring_buffer() {
   constexpr uint64_t kRuns = 64, kSmallest = 128 << 10;
   if (!options_.uses(Feature::SmallRing) || sends_often_ || checked_.config.perf_rb_pages) return;
   uint32_t& size = image_.maps[static_cast<size_t>(image_.ringbuf)].max_entries;
-  size = std::min(size, ring_size(std::max(kSmallest, kRuns * rare_bytes_)));
+  size = std::min(size, ring_size(std::max(kSmallest, kRuns * rare_bytes_), target_.page_size()));
 }
 
 // Code that was lowered for the first side has the places of the second.

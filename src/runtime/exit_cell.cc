@@ -3,14 +3,14 @@
 #include "runtime/exit_cell.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include "base/page.h"
 #include "bpf/image.h"
 
 namespace flowtap {
 
 Result<ExitCell> ExitCell::open(int map_fd) {
-  size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  size_t page = page_size();
   Result<MappedMemory> memory = MappedMemory::open(map_fd, page, PROT_READ | PROT_WRITE, 0);
   if (!memory) return memory.error();
   ExitCell cell;

@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "base/page.h"
 #include "kernel/maps.h"
 #include "symbols/unwind_table.h"
 #include "symbols/vdso.h"
@@ -121,9 +122,9 @@ const UnwindTables::Table* UnwindTables::load_table(pid_t pid, const Mapping& ma
 // The kernel maps whole pages, so a mapping may begin before the segment that it is for.
 static std::optional<uint64_t> bias_of(const Mapping& mapping,
                                        const std::vector<ElfSegment>& code) {
-  constexpr uint64_t kPage = 4096;
+  const uint64_t page = page_size();
   for (const ElfSegment& segment : code) {
-    uint64_t first = segment.file_offset / kPage * kPage;
+    uint64_t first = segment.file_offset / page * page;
     if (mapping.file_offset < first ||
         mapping.file_offset >= segment.file_offset + segment.file_size)
       continue;

@@ -43,7 +43,7 @@ class Checker {
   }
 
   CheckedProgram run() {
-    program_.config = read_config(ast_, options_.environment, diagnostics_);
+    program_.config = read_config(ast_, options_.environment, target_.page_size(), diagnostics_);
     options_.allows_missing = program_.config.missing_probes != MissingProbes::Error;
     program_.types = std::make_shared<const ScriptTypes>(declarations_, target_, diagnostics_);
     check_imports();

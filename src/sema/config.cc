@@ -23,9 +23,10 @@ struct Setting {
                StackMode Config::*, UserSymbolCache Config::*>
       field;
   uint64_t least = 0, most = INT64_MAX;  // of a number
+  bool counts_pages = false;             // then `most` is in bytes
 };
 
-constexpr uint64_t kMostPages = (uint64_t{1} << 31) / 4096;  // the kernel's limit for a ring buffer
+constexpr uint64_t kLargestRing = uint64_t{1} << 31;  // the kernel's limit
 
 const Setting kSettings[] = {
     {"cache_user_symbols", &Config::cache_user_symbols},
@@ -40,7 +41,7 @@ const Setting kSettings[] = {
     {"max_strlen", &Config::max_strlen, 1, 1'000'000},
     {"missing_probes", &Config::missing_probes},
     {"on_stack_limit", &Config::on_stack_limit},
-    {"perf_rb_pages", &Config::perf_rb_pages, 0, kMostPages},
+    {"perf_rb_pages", &Config::perf_rb_pages, 0, kLargestRing, true},
     {"print_maps_on_exit", &Config::print_maps_on_exit},
     {"show_debug_info", &Config::show_debug_info},
     {"use_blazesym", &Config::use_blazesym},
@@ -84,6 +85,7 @@ struct Assigner {
   Config& config;
   const std::string& text;
   const Setting& setting;
+  uint64_t page_size;
 
   std::string operator()(BoolField field) const {
     std::optional<bool> value = parse_bool(text);
@@ -95,8 +97,9 @@ struct Assigner {
     std::optional<int64_t> value = parse_number(text);
     if (!value || *value < 0) return "a number";
     uint64_t number = static_cast<uint64_t>(*value);
-    if (number < setting.least || number > setting.most)
-      return fmt::format("a number from {} to {}", setting.least, setting.most);
+    uint64_t most = setting.counts_pages ? setting.most / page_size : setting.most;
+    if (number < setting.least || number > most)
+      return fmt::format("a number from {} to {}", setting.least, most);
     config.*field = static_cast<uint64_t>(*value);
     return {};
   }
@@ -167,7 +170,7 @@ std::optional<std::string> nearest_setting(std::string_view key) {
   return nearest(key, config_keys());
 }
 
-void apply(Config& config, const ConfigEntry& entry, Diagnostics& diagnostics) {
+void apply(Config& config, const ConfigEntry& entry, uint64_t page_size, Diagnostics& diagnostics) {
   std::string key = normal_key(entry.key), value = entry.value;
   for (const Renamed& renamed : kRenamed)
     if (key == renamed.old_key) {
@@ -199,7 +202,7 @@ void apply(Config& config, const ConfigEntry& entry, Diagnostics& diagnostics) {
   }
   for (const char* unused : kUnused)
     if (key == unused) diagnostics.warning(entry.span, fmt::format("'{}' has no effect", key));
-  std::string expected = std::visit(Assigner{config, value, *setting}, setting->field);
+  std::string expected = std::visit(Assigner{config, value, *setting, page_size}, setting->field);
   if (!expected.empty())
     diagnostics.error(entry.span,
                       fmt::format("'{}' takes {}, found '{}'", key, expected, entry.value));
@@ -257,15 +260,17 @@ std::vector<std::string> config_keys() {
   return keys;
 }
 
-Config read_config(const Ast& ast, const Environment& environment, Diagnostics& diagnostics) {
+Config read_config(const Ast& ast, const Environment& environment, uint64_t page_size,
+                   Diagnostics& diagnostics) {
   Config config;
-  for (const ConfigEntry& entry : ast.config) apply(config, entry, diagnostics);
+  for (const ConfigEntry& entry : ast.config) apply(config, entry, page_size, diagnostics);
   for (const Setting& setting : kSettings) {
     for (const char* prefix : {"BPFTRACE_", "FLOWTAP_"}) {
       std::string name = prefix + to_upper(setting.key);
       std::optional<std::string> value = environment(name);
       if (!value) continue;
-      std::string expected = std::visit(Assigner{config, *value, setting}, setting.field);
+      std::string expected =
+          std::visit(Assigner{config, *value, setting, page_size}, setting.field);
       if (!expected.empty())
         diagnostics.error(kNowhere, fmt::format("environment variable {} takes {}, found '{}'",
                                                 name, expected, *value));

@@ -46,7 +46,8 @@ struct Config {
 // The value of an environment variable, by its name; injected so that sema reads no environment.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
-Config read_config(const Ast& ast, const Environment& environment, Diagnostics& diagnostics);
+Config read_config(const Ast& ast, const Environment& environment, uint64_t page_size,
+                   Diagnostics& diagnostics);
 
 // A setting as `config.name` gives it to a script.
 struct ConfigValue {

@@ -67,6 +67,7 @@ class FileTarget : public Target {
   std::optional<uint64_t> cgroup_id(const std::string& path) const override;
   uint32_t cpus() const override { return file_.cpus; }
   const Arch& arch() const override { return *file_.arch; }
+  uint64_t page_size() const override { return file_.page_size; }
   bool demangled_matches(const std::string& symbol, std::string_view name) const override;
 
  private:

@@ -157,6 +157,7 @@ class Target {
   virtual std::optional<uint64_t> cgroup_id(const std::string& path) const = 0;
   virtual uint32_t cpus() const = 0;
   virtual const Arch& arch() const = 0;
+  virtual uint64_t page_size() const = 0;
   // Whether a C++ symbol demangles to a name, with or without its parameter list.
   virtual bool demangled_matches(const std::string& symbol, std::string_view name) const = 0;
 };

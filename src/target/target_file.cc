@@ -2,6 +2,7 @@
 // beginning a line; `//` begins a comment.
 //
 //   arch x86_64                                as uname(2) calls it; without it, this machine's
+//   page_size 4096
 //   cpus 4
 //   feature btf kprobe fentry fentry_stack_args kprobe_multi uprobe_multi kernel_reads
 //   typedef int pid_t;
@@ -89,6 +90,7 @@ class Parser {
 
   bool statement(std::string_view keyword, std::string_view rest) {
     if (keyword == "arch") return (file_.arch = find_arch(rest)) != nullptr;
+    if (keyword == "page_size") return take_number(rest, file_.page_size) && file_.page_size > 0;
     if (keyword == "cpus") return take_number(rest, file_.cpus);
     if (keyword == "feature") return feature(rest);
     if (keyword == "typedef") return type_definition(rest);

@@ -34,6 +34,7 @@ struct TargetFile {
 
   uint32_t cpus = 1;
   const Arch* arch = &host_arch();
+  uint64_t page_size = 4096;
   std::set<Feature> features;
   std::vector<Struct> structs;
   std::map<std::string, std::string> typedefs;           // name -> declaration: "int pid_t"
