@@ -86,7 +86,18 @@ def dead_references(root):
     return problem
 
 
+def helpers_without_a_row(root):
+    """Every helper that generated code may call is a requirement with a name and a version."""
+    rows = set(re.findall(r"\bBPF_FUNC_(\w+)", (root / "src/target/feature.cc").read_text()))
+    used = {}
+    for folder in ("lower", "codegen", "ir"):
+        for path in sorted((root / "src" / folder).glob("*.cc")):
+            used |= dict.fromkeys(re.findall(r"\bBPF_FUNC_(\w+)", path.read_text()), path.name)
+    return "".join(f"  BPF_FUNC_{name} of {file} has no row in src/target/feature.cc\n" for name, file in used.items() if name not in rows)
+
+
 def run(root, results):
+    results.add("every helper is a feature", helpers_without_a_row(root))
     results.add("no file name is there twice", repeated_names(root))
     results.add("files that texts name exist", dead_references(root))
     for path in sorted((root / "src").glob("*/*")):

@@ -66,11 +66,12 @@ std::string one_line(const Error& error) {
   return without_line_breaks(error.message() + hint);
 }
 
-Verdict try_map(const char* name, bpf_map_type type) {
-  if (libbpf_probe_bpf_map_type(type, nullptr) == 1) return {name, true, {}};
+Verdict try_map(std::string name, int32_t type, std::string_view why_not) {
+  if (libbpf_probe_bpf_map_type(static_cast<bpf_map_type>(type), nullptr) == 1)
+    return {std::move(name), true, {}};
   bool is_permitted = missing_capabilities().empty();  // refusals look all the same
-  return {name, false,
-          is_permitted ? "the kernel does not make such maps" : "cannot be tried without rights"};
+  return {std::move(name), false,
+          is_permitted ? std::string(why_not) : "cannot be tried without rights"};
 }
 
 Verdict try_tracefs() {
@@ -122,7 +123,7 @@ std::optional<std::string> try_script(const Script& script, const LiveTarget& ta
 std::vector<Verdict> check_machine(const LiveTarget& target) {
   std::vector<Verdict> verdicts;
   for (const FeatureRow& row : all_features())
-    if (!row.label.empty())
+    if (!row.label.empty() && !row.map_type)
       verdicts.push_back(
           {std::string(row.label), target.has(row.feature), std::string(row.why_not)});
   verdicts.push_back(try_tracefs());
@@ -138,9 +139,9 @@ std::vector<Verdict> check_machine(const LiveTarget& target) {
     if (why && why->starts_with("sample:")) why = why->substr(why->find(": ") + 2);
     verdicts.push_back({sample.name, !why, why.value_or("")});
   }
-  verdicts.push_back(try_map("ring buffer", BPF_MAP_TYPE_RINGBUF));
-  verdicts.push_back(try_map("task storage", BPF_MAP_TYPE_TASK_STORAGE));
-  verdicts.push_back(try_map("socket storage", BPF_MAP_TYPE_SK_STORAGE));
+  for (const FeatureRow& row : all_features())
+    if (row.map_type)
+      verdicts.push_back(try_map(std::string(row.label), row.map_type, row.why_not));
   return verdicts;
 }
 

@@ -4,6 +4,7 @@
 
 #include "kernel/live_features.h"
 
+#include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <linux/bpf.h>
 #include <sys/syscall.h>
@@ -102,6 +103,14 @@ bool can_read_kernel() {
       kExit,
   };
   return can_load({.type = BPF_PROG_TYPE_KPROBE, .insns = program});
+}
+
+bool can_use_by_trial(const FeatureRow& row) {
+  if (row.helper)
+    return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, static_cast<bpf_func_id>(row.helper),
+                                   nullptr) == 1;
+  return row.map_type &&
+         libbpf_probe_bpf_map_type(static_cast<bpf_map_type>(row.map_type), nullptr) == 1;
 }
 
 bool can_write_user() {

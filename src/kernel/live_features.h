@@ -2,6 +2,7 @@
 // What the running kernel lets us do, found out by looking or by trying.
 
 #include "bpf/image.h"
+#include "target/feature.h"
 #include "types/btf.h"
 
 namespace flowtap {
@@ -19,6 +20,10 @@ bool can_attach_to_seven_arguments(const Btf& vmlinux);
 
 // Whether programs may read kernel memory.
 bool can_read_kernel();
+
+// Whether the kernel has a helper or type of map, asked by making a program or map with it. Helpers
+// that only some kinds of programs have are not found.
+bool can_use_by_trial(const FeatureRow& row);
 
 // Whether programs may write to user memory, and make a function return early.
 bool can_write_user();

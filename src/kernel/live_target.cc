@@ -49,6 +49,8 @@ struct LiveTarget::State {
   std::optional<bool> has_fentry, has_stack_args, has_kernel_reads;
   std::map<std::pair<int32_t, ProgramType>, bool> allowed;  // functions, to types of programs
   std::map<std::string, std::optional<int32_t>> kfuncs;     // ids of functions that programs call
+  KernelVersion version;
+  std::map<Feature, bool> by_version;  // those that the version alone does not answer
   FeatureSet without;
   std::optional<pid_t> pid;
   std::function<void(const std::string&)> warn;
@@ -68,6 +70,7 @@ LiveTarget::LiveTarget(LiveTargetOptions options)
     : state_(new State{.types = LiveTypes(std::move(options.btf_directory),
                                           !options.without.has(Feature::LazyTypes)),
                        .tracefs_directory = std::move(options.tracefs_directory),
+                       .version = options.version.value_or(running_version()),
                        .without = options.without,
                        .pid = options.pid,
                        .warn = std::move(options.warn)}) {}
@@ -245,8 +248,22 @@ std::optional<uint64_t> LiveTarget::kernel_symbol(std::string_view name) const {
   return state_->symbols.address_of(name);
 }
 
+// Version numbers say too little of old kernels only, which may have got things from newer ones.
+bool LiveTarget::has_by_version(const FeatureRow& row) const {
+  if (row.since <= state_->version) return true;
+  auto [found, is_new] = state_->by_version.try_emplace(row.feature);
+  if (!is_new) return found->second;
+  if (const LiveTypes::Source* vmlinux = state_->types.vmlinux())
+    found->second = vmlinux->btf->find_enumerator(row.sign_in_btf()).has_value() ||
+                    vmlinux->btf->find(row.sign_in_btf(), BtfKind::Func) != 0;
+  else
+    found->second = can_use_by_trial(row);
+  return found->second;
+}
+
 bool LiveTarget::has(Feature feature) const {
   if (state_->without.has(feature)) return false;
+  if (const FeatureRow& row = feature_row(feature); row.has_version()) return has_by_version(row);
   const LiveTypes::Source* vmlinux = state_->types.vmlinux();
   switch (feature) {
     case Feature::Btf: return vmlinux != nullptr;

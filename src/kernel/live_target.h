@@ -21,6 +21,8 @@ struct LiveTargetOptions {
   std::string tracefs_directory;
   // Things to do without, to try what a kernel that lacks them can do.
   FeatureSet without;
+  // Empty: the one that runs.
+  std::optional<KernelVersion> version;
   // The process that user probes are for (-p): its view of names and files is what counts.
   std::optional<pid_t> pid;
   // Takes what is left out of files that a wildcard means, once each.
@@ -85,6 +87,7 @@ class LiveTarget : public Target {
   bool demangled_matches(const std::string& symbol, std::string_view name) const override;
 
  private:
+  bool has_by_version(const FeatureRow& row) const;
   Result<ElfFile> open_binary(const std::string& path) const;
   void warn(const std::string& message) const;
 

@@ -220,5 +220,25 @@ TEST(RunningMachine, small_facts) {
   (void)target.has(Feature::Fentry);
 }
 
+// As if it were older than all that it has: then BTF tells.
+TEST(LiveTarget, finds_features_that_the_version_does_not_promise) {
+  LiveTarget target({.version = KernelVersion{3, 0}});
+  if (!target.has(Feature::Btf)) GTEST_SKIP() << "this kernel has no BTF";
+  for (const FeatureRow& row : all_features()) {
+    bool is_everywhere = row.has_version() && row.since <= KernelVersion{6, 1};
+    EXPECT_TRUE(!is_everywhere || target.has(row.feature)) << row.name;
+  }
+  EXPECT_TRUE(target.has_helper(feature_row(Feature::Loop).helper));
+  EXPECT_FALSE(target.has_helper(-1));
+}
+
+TEST(LiveTarget, tries_features_where_there_is_no_btf) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  LiveTarget target({.btf_directory = "", .version = KernelVersion{3, 0}});
+  EXPECT_TRUE(target.has(Feature::Loop));
+  EXPECT_TRUE(target.has(Feature::RingBuffers));
+  EXPECT_FALSE(target.has(Feature::RunPrograms));  // nothing shows it
+}
+
 }  // namespace
 }  // namespace flowtap

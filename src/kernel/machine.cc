@@ -3,6 +3,7 @@
 #include "kernel/machine.h"
 
 #include <fcntl.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <charconv>
@@ -35,6 +36,12 @@ static std::vector<int> cpus_in(const char* name) {
 std::vector<int> online_cpus() { return cpus_in("online"); }
 
 uint32_t count_possible_cpus() { return static_cast<uint32_t>(cpus_in("possible").size()); }
+
+KernelVersion running_version() {
+  utsname system{};
+  ::uname(&system);
+  return parse_kernel_version(system.release);
+}
 
 // A cgroup's id is the number of its kernfs node, which the kernel gives away as a file handle of
 // eight bytes. (The inode number is the same one on 64-bit kernels since 5.5, not before.)

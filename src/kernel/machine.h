@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "target/kernel_version.h"
+
 namespace flowtap {
 
 // Numbers of the CPUs that are switched on; never empty.
@@ -15,6 +17,8 @@ std::vector<int> online_cpus();
 uint32_t count_possible_cpus();
 // "0-2,5" -> 0 1 2 5, as the kernel writes sets of CPUs.
 std::vector<int> parse_cpu_list(std::string_view text);
+
+KernelVersion running_version();
 
 // The id that a BPF program sees for a directory of cgroup2.
 std::optional<uint64_t> find_cgroup_id(const std::string& path);

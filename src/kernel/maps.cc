@@ -13,6 +13,7 @@
 
 #include "kernel/bpf_call.h"
 #include "kernel/rights.h"
+#include "target/feature.h"
 
 namespace flowtap {
 namespace {
@@ -44,7 +45,8 @@ std::string hint_for(const MapDef& map, int code) {
     case E2BIG:
       return fmt::format("keys of {} bytes and values of {} bytes are more than the kernel takes",
                          map.key_size, map.value_size);
-    case EINVAL: return map.type == MapType::Ringbuf ? "ring buffers need Linux 5.8 or later" : "";
+    case EINVAL:
+      return map.type == MapType::Ringbuf ? feature_row(Feature::RingBuffers).needed() : "";
     default: return {};
   }
 }

@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "kernel/rights.h"
+#include "target/feature.h"
 
 namespace flowtap {
 
@@ -20,8 +21,9 @@ Result<uint32_t> run_program(int program_fd) {
   opts.ctx_in = context;
   opts.ctx_size_in = sizeof context;
   if (::bpf_prog_test_run_opts(program_fd, &opts) < 0)
-    return errno_error("cannot run a program",
-                       errno == EPERM ? permission_hint() : "this needs Linux 5.10 or later");
+    return errno_error("cannot run a program", errno == EPERM
+                                                   ? permission_hint()
+                                                   : feature_row(Feature::RunPrograms).needed());
   return opts.retval;
 }
 

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "target/kernel_version.h"
+
 namespace flowtap {
 
 enum class Feature : uint8_t {
@@ -24,6 +26,50 @@ enum class Feature : uint8_t {
   KernelReads,     // programs may read kernel memory; not under lockdown for confidentiality
   WriteUser,       // write_user()
   OverrideReturn,  // override()
+  // What programs and maps are made of, which a version of Linux brought: helpers...
+  MapLookup,
+  MapUpdate,
+  MapDelete,
+  Random,
+  CpuNumber,
+  MonotonicClock,
+  CurrentPid,
+  CurrentUser,
+  CurrentComm,
+  CurrentTask,
+  ProbeWriteUser,
+  NumaNode,
+  OverrideHelper,
+  GetStack,
+  CurrentCgroup,
+  SendSignal,
+  ReadUser,
+  ReadUserText,
+  ReadKernel,
+  ReadKernelText,
+  SendSignalThread,
+  Jiffies,
+  PidInNamespace,
+  BootClock,
+  RingReserve,
+  RingSubmit,
+  IteratorOutput,
+  FilePath,
+  CurrentTaskBtf,
+  TaskStorageGet,
+  ForEachMapElem,
+  AttachCookie,
+  FunctionAddress,
+  SavedRegisters,
+  Loop,
+  FunctionArgument,
+  MapLookupPercpu,
+  TaiClock,
+  // ...and the rest.
+  MappedArrays,  // flowtap sees their values in its own memory
+  RunPrograms,   // the probes begin, end and the like are run on demand
+  RingBuffers,
+  TaskStorageMaps,
   // Of flowtap: always there, unless --no-feature names them.
   KprobeAsFentry,  // kprobes become fentry where that means the same, and the reverse
   CommInPlace,     // `comm` is read by two loads from the task and not by a helper
@@ -47,12 +93,26 @@ struct FeatureRow {
   // among them are tried by check in another way.
   std::string_view label;
   std::string_view why_not;
+  // For what a version of Linux brought: the version. Older ones with a backport show that they
+  // have it by an enumerator or function in their BTF; that of a helper follows from its name.
+  KernelVersion since;
+  std::string_view sign;
+  std::string_view wording;  // for messages; empty: the helper's name, or the sign
+  int32_t helper = 0;        // BPF_FUNC_*; 0 for what is none
+  int32_t map_type = 0;      // BPF_MAP_TYPE_*; likewise
 
   bool is_of_kernel() const { return feature < Feature::KprobeAsFentry; }
+  std::string sign_in_btf() const;
+  bool has_version() const { return since != KernelVersion(); }
+  std::string needed() const;  // "bpf_loop needs Linux 5.17 or later"
 };
 
 std::span<const FeatureRow> all_features();
+const FeatureRow& feature_row(Feature feature);
 const FeatureRow* find_feature(std::string_view name);  // null when there is none
+const FeatureRow* find_helper(int32_t helper);          // likewise, by its BPF_FUNC_*
+// What a feature of flowtap's own is made of.
+std::optional<Feature> need_of(Feature feature);
 // Names of --no-feature: "kprobe_as_fentry, kprobe...".
 std::string optional_features();
 

@@ -30,7 +30,10 @@ class FileTarget : public Target {
   std::vector<std::string> iterators() const override;
   Result<FunctionSignature> iterator(std::string_view name) const override;
   std::optional<uint64_t> kernel_symbol(std::string_view name) const override;
-  bool has(Feature feature) const override { return file_.features.contains(feature); }
+  bool has(Feature feature) const override {
+    const FeatureRow& row = feature_row(feature);
+    return file_.features.contains(feature) || (row.has_version() && row.since <= file_.kernel);
+  }
   std::optional<int32_t> kfunc_id(std::string_view) const override { return std::nullopt; }
   bool can_call_kfunc(std::string_view, ProgramType) const override { return false; }
   std::optional<DirectRead> direct_read(const Type&, uint32_t, uint32_t,

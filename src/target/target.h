@@ -114,6 +114,11 @@ class Target {
       std::string_view name) const = 0;  // args: members of the context
   virtual std::optional<uint64_t> kernel_symbol(std::string_view name) const = 0;
   virtual bool has(Feature feature) const = 0;
+  // Whether programs may call it, by its BPF_FUNC_*.
+  bool has_helper(int32_t number) const {
+    const FeatureRow* row = find_helper(number);
+    return row && has(row->feature);
+  }
   // BTF id of a function that programs may call; nothing when there is none of that name.
   virtual std::optional<int32_t> kfunc_id(std::string_view name) const = 0;
   virtual bool can_call_kfunc(std::string_view name, ProgramType type) const = 0;

@@ -4,6 +4,7 @@
 //   arch x86_64                                as uname(2) calls it; without it, this machine's
 //   page_size 4096
 //   cpus 4
+//   kernel 5.15                                has the helpers of this version; without it, all
 //   feature btf kprobe fentry fentry_stack_args kprobe_multi uprobe_multi kernel_reads
 //   typedef int pid_t;
 //   enum colour { RED, BLUE = 5 };
@@ -92,6 +93,7 @@ class Parser {
     if (keyword == "arch") return (file_.arch = find_arch(rest)) != nullptr;
     if (keyword == "page_size") return take_number(rest, file_.page_size) && file_.page_size > 0;
     if (keyword == "cpus") return take_number(rest, file_.cpus);
+    if (keyword == "kernel") return (file_.kernel = parse_kernel_version(rest)) != KernelVersion();
     if (keyword == "feature") return feature(rest);
     if (keyword == "typedef") return type_definition(rest);
     if (keyword == "struct" || keyword == "union") return structure(keyword, rest);

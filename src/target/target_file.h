@@ -35,6 +35,7 @@ struct TargetFile {
   uint32_t cpus = 1;
   const Arch* arch = &host_arch();
   uint64_t page_size = 4096;
+  KernelVersion kernel{UINT16_MAX, 0};  // has all that versions brought up to this one
   std::set<Feature> features;
   std::vector<Struct> structs;
   std::map<std::string, std::string> typedefs;           // name -> declaration: "int pid_t"
