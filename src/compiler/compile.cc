@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "bpf/disassemble.h"
 #include "codegen/codegen.h"
+#include "compiler/requirements.h"
 #include "lang/printer.h"
 
 namespace flowtap {
@@ -47,6 +48,7 @@ class Compiler {
     for (ir::Program& program : lowered.programs) improve(program);
     // From here the maps, records and sites of the image are final.
     if (!generate_code(lowered)) return std::nullopt;
+    if (!require_kernel(lowered.image, target)) return std::nullopt;
     if (options_.lower.uses(Feature::SmallMaps)) shrink_unused_maps(lowered.image);
     dump("bpf", [&] { return disassemble_all(lowered.image); });
     dump("maps", [&] { return print_maps(lowered.image); });
@@ -105,6 +107,13 @@ class Compiler {
       lowered.image.maps[static_cast<size_t>(scratch)].value_size = scratch_size * cpus;
     }
     return true;
+  }
+
+  // The verifier would refuse it, and say less.
+  bool require_kernel(const Image& image, const Target& target) {
+    for (const Requirement& missing : missing_in(image, target))
+      diagnostics_.error(missing.span, feature_row(missing.feature).needed());
+    return !diagnostics_.has_errors();
   }
 
   // An option that is off leaves maps behind that only code which is gone has used. They stay

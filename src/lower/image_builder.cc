@@ -120,7 +120,7 @@ void ImageBuilder::choose_lanes(MapDef& map) {
 
 // An evicted key could not take its whole one with it, so LRU maps keep their keys.
 void ImageBuilder::add_whole_keys(MapDef& map) {
-  if (!options_.uses(Feature::HashedKeys) || map.key_size < kSmallestLargeKey ||
+  if (!uses(Feature::HashedKeys) || map.key_size < kSmallestLargeKey ||
       map.key_size > kLargestLargeKey)
     return;
   MapDef keys{.name = "keys_" + map.name.substr(1),
@@ -136,7 +136,7 @@ void ImageBuilder::add_whole_keys(MapDef& map) {
 // A loop that deletes a large key takes away what its number stands for, and a slot would still
 // have the number.
 void ImageBuilder::add_hot_keys(MapDef& map, MapUse use) {
-  if (!options_.uses(Feature::HotKeys) || map.key_size > kMostHotKey) return;
+  if (!uses(Feature::HotKeys) || map.key_size > kMostHotKey) return;
   bool loses_keys = use == MapUse::Visited && map.whole_keys >= 0;
   if (use == MapUse::Other || loses_keys) return;
   uint64_t size = uint64_t{cpus_} * kHotSlots * hot_slot_size(map.key_size);
@@ -157,8 +157,8 @@ int ImageBuilder::whole_keys(MapId number) const {
 // Values are in task storage, from where they are printed.
 void ImageBuilder::add_local_storage(MapId number) {
   local_storage_.push_back(-1);
-  bool fits = options_.uses(Feature::TaskStorage) && !options_.pid_namespace &&
-              checked_.maps[number].is_per_thread;
+  bool fits =
+      uses(Feature::TaskStorage) && !options_.pid_namespace && checked_.maps[number].is_per_thread;
   if (!fits || !target_.iterator("task").ok()) return;
   MapDef& printed = image_.maps[static_cast<size_t>(script_maps_[0][number])];
   printed.is_dumped = true;

@@ -16,6 +16,11 @@ class ImageBuilder {
 
   const CheckedProgram& checked() const { return checked_; }
   const Target& target() const { return target_; }
+  // One of our own: it is not switched off, and the kernel has what it is made of.
+  bool uses(Feature feature) const {
+    std::optional<Feature> need = need_of(feature);
+    return options_.uses(feature) && (!need || target_.has(*need));
+  }
   const ScriptTypes& types() const { return *checked_.types; }
   const LowerOptions& options() const { return options_; }
   Image& image() { return image_; }

@@ -28,8 +28,8 @@ ir::Reg Tasks::current_task() {
 
 // The offset of a field; none when programs may not look into the task.
 std::optional<int32_t> Tasks::in_task(std::string_view name, uint32_t size) const {
-  bool may_look = image_.options().uses(Feature::CommInPlace) &&
-                  image_.target().has(Feature::Btf) && image_.target().has(Feature::KernelReads) &&
+  bool may_look = image_.uses(Feature::CommInPlace) && image_.target().has(Feature::Btf) &&
+                  image_.target().has(Feature::KernelReads) &&
                   image_.checked().config.license == "GPL";
   if (!may_look) return std::nullopt;
   Type task = image_.types().complete(image_.target().find_type("struct task_struct"));
@@ -40,7 +40,7 @@ std::optional<int32_t> Tasks::in_task(std::string_view name, uint32_t size) cons
 
 // Alone they cost as much as the helper's, but beside `comm` they save its call.
 std::optional<int32_t> Tasks::id_in_task(bool wants_thread) const {
-  if (!image_.options().uses(Feature::PidInPlace)) return std::nullopt;
+  if (!image_.uses(Feature::PidInPlace)) return std::nullopt;
   bool has_comm = false;
   for_each_expr(instance_.body, [&](const Expr& expr) {
     const Builtin* builtin = info(expr).builtin;
