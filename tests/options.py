@@ -59,7 +59,7 @@ SETTINGS = {
     "unstable_typeinfo": ("enable", "begin { print(typeinfo(1)); }"),
     "unstable_import_statement": ("error", 'import "options_import.bt"; begin { print(1); }'),
 }
-SETTINGS_ELSEWHERE = {"cpp_demangle", "lazy_symbolication", "cache_user_symbols", "log_size"}  # tests/kernel/uprobes.cases, src/kernel/load_test.cc
+SETTINGS_ELSEWHERE = {"cpp_demangle", "lazy_symbolication", "cache_user_symbols", "log_size"}  # tests/kernel/uprobes.cases, src/load/load_test.cc
 SETTINGS_WITHOUT_EFFECT = {"on_stack_limit", "show_debug_info", "use_blazesym"}  # they warn
 
 STACKS = "begin { @[kstack] = count(); }"

@@ -14,10 +14,10 @@
 #include <fstream>
 
 #include "base/text.h"
-#include "kernel/rights.h"
 #include "kernel/tracefs.h"
 #include "output/json_string.h"
 #include "output/text_writer.h"
+#include "privileges/rights.h"
 #include "runtime/live_symbolizer.h"
 #include "runtime/session.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/compile.h"
-#include "kernel/live_target.h"
+#include "live/live_target.h"
 
 namespace flowtap {
 

@@ -11,8 +11,8 @@
 
 #include "base/fd.h"
 #include "base/text.h"
-#include "kernel/live_features.h"
-#include "kernel/live_target.h"
+#include "live/live_features.h"
+#include "live/live_target.h"
 
 namespace flowtap {
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "kernel/rights.h"
+#include "privileges/rights.h"
 
 namespace flowtap {
 

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "base/fd.h"
-#include "kernel/rights.h"
+#include "privileges/rights.h"
 #include "target/feature.h"
 
 namespace flowtap {

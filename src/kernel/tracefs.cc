@@ -12,7 +12,7 @@
 #include <array>
 
 #include "base/text.h"
-#include "kernel/rights.h"
+#include "privileges/rights.h"
 
 namespace flowtap {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "kernel/map_reader.h"
 #include "output/decode.h"
 #include "output/printf.h"
 #include "output/time_format.h"
+#include "read/map_reader.h"
 #include "runtime/map_output.h"
 #include "runtime/places.h"
 #include "runtime/shell.h"

@@ -3,7 +3,7 @@
 // says so as well, in its place among the others, but may find the ring buffer full.
 
 #include "base/result.h"
-#include "kernel/mapped_memory.h"
+#include "read/mapped_memory.h"
 
 namespace flowtap {
 

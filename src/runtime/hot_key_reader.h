@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "bpf/image.h"
-#include "kernel/mapped_memory.h"
+#include "read/mapped_memory.h"
 
 namespace flowtap {
 

@@ -16,11 +16,11 @@
 
 #include <algorithm>
 
+#include "attach/detach.h"
 #include "base/interrupt.h"
 #include "builtins/probes.h"
-#include "kernel/detach.h"
 #include "kernel/run_program.h"
-#include "kernel/stats.h"
+#include "read/stats.h"
 #include "runtime/map_output.h"
 #include "runtime/places.h"
 #include "runtime/session_state.h"

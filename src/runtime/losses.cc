@@ -11,8 +11,8 @@
 
 #include <cstring>
 
-#include "kernel/map_reader.h"
-#include "kernel/stats.h"
+#include "read/map_reader.h"
+#include "read/stats.h"
 #include "runtime/places.h"
 
 namespace flowtap {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bpf/image.h"
-#include "kernel/load.h"
+#include "load/load.h"
 #include "output/writer.h"
 #include "source/source.h"
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "kernel/bpf_for_test.h"
-#include "kernel/maps.h"
+#include "load/maps.h"
 #include "output/json_writer.h"
 #include "output/test_support.h"
 #include "output/text_writer.h"

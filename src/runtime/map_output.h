@@ -7,9 +7,9 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "bpf/image.h"
-#include "kernel/map_reader.h"
 #include "output/symbolizer.h"
 #include "output/writer.h"
+#include "read/map_reader.h"
 
 namespace flowtap {
 
@@ -41,7 +41,7 @@ struct MapOutput {
 
 Status write_map(const KernelMaps& maps, size_t number, MapView view, const MapOutput& to);
 
-// Removes all keys; see kernel/map_reader.h.
+// Removes all keys; see read/map_reader.h.
 Status empty_map(const KernelMaps& maps, size_t number);
 // Keeps the keys.
 Status zero_values(const KernelMaps& maps, size_t number);

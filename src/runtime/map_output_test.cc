@@ -10,10 +10,10 @@
 
 #include "kernel/bpf_for_test.h"
 #include "kernel/machine.h"
-#include "kernel/mapped_memory.h"
-#include "kernel/maps.h"
+#include "load/maps.h"
 #include "output/test_support.h"
 #include "output/text_writer.h"
+#include "read/mapped_memory.h"
 #include "runtime/actions.h"
 #include "types/hot_keys.h"
 

@@ -2,7 +2,7 @@
 // loop(), or run() for all three. The order of things:
 //
 //   1. begin probes run, one after the other
-//   2. the others are attached; those that fire newest first in reverse, see kernel/attach.h
+//   2. the others are attached; those that fire newest first in reverse, see attach/attach.h
 //   3. the number of probes is written, iterators go through what is there already, and the command
 //      of -c is let go
 //   4. records are handled until a signal, exit(), the end of the process, or the end of a script
@@ -25,8 +25,8 @@
 #include <iterator>
 
 #include "arch/arch.h"
+#include "attach/detach.h"
 #include "builtins/probes.h"
-#include "kernel/detach.h"
 #include "kernel/run_program.h"
 #include "runtime/entry_stop.h"
 #include "runtime/session_state.h"

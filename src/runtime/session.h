@@ -15,12 +15,12 @@
 #include <string_view>
 #include <vector>
 
+#include "attach/attach.h"
 #include "bpf/image.h"
-#include "kernel/attach.h"
-#include "kernel/load.h"
-#include "kernel/stats.h"
+#include "load/load.h"
 #include "output/symbolizer.h"
 #include "output/writer.h"
+#include "read/stats.h"
 #include "runtime/child.h"
 #include "source/source.h"
 

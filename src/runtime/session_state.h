@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "kernel/ring_buffer.h"
+#include "read/ring_buffer.h"
 #include "runtime/actions.h"
 #include "runtime/exit_cell.h"
 #include "runtime/iterators.h"

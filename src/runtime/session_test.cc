@@ -13,7 +13,7 @@
 
 #include "bpf/assemble_for_test.h"
 #include "kernel/bpf_for_test.h"
-#include "kernel/live_target.h"
+#include "live/live_target.h"
 #include "output/json_writer.h"
 #include "output/test_support.h"
 #include "output/text_writer.h"

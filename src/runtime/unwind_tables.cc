@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/page.h"
-#include "kernel/maps.h"
+#include "load/maps.h"
 #include "symbols/unwind_table.h"
 #include "symbols/vdso.h"
 

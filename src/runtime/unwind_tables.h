@@ -13,7 +13,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "bpf/image.h"
-#include "kernel/mapped_memory.h"
+#include "read/mapped_memory.h"
 #include "symbols/elf_file.h"
 #include "symbols/process_maps.h"
 #include "types/unwind.h"
