@@ -90,7 +90,7 @@ std::string pin_hint(int code) {
 Result<Attachment> attach_iter(const AttachRequest& request) {
   Fd link(::bpf_link_create(request.fd, 0, BPF_TRACE_ITER, nullptr));
   if (!link.valid()) return link_error(request);
-  const std::string& name = request.point.target;
+  const std::string& name = request.point.pin;
   std::string pin = name.empty() ? "" : "/sys/fs/bpf/" + name;
   if (!pin.empty() && ::bpf_obj_pin(link.get(), pin.c_str()) < 0)
     return errno_error(fmt::format("cannot pin an iterator to '{}'", pin), pin_hint(errno));

@@ -68,11 +68,11 @@ Result<Attachment> attach_everywhere(const AttachRequest& request, const perf_ev
 
 perf_event_attr clock_attr(const AttachPoint& point) {
   perf_event_attr attr = new_perf_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
-  attr.freq = point.is_frequency;
-  if (point.is_frequency)
-    attr.sample_freq = point.period;
+  attr.freq = point.frequency != 0;
+  if (point.frequency)
+    attr.sample_freq = point.frequency;
   else
-    attr.sample_period = point.period;
+    attr.sample_period = point.period_ns;
   return attr;
 }
 
@@ -91,13 +91,13 @@ Result<Attachment> attach_interval(const AttachRequest& request) {
 
 Result<Attachment> attach_software(const AttachRequest& request) {
   perf_event_attr attr = new_perf_attr(PERF_TYPE_SOFTWARE, request.point.perf_config);
-  attr.sample_period = request.point.period;
+  attr.sample_period = request.point.event_count;
   return attach_everywhere(request, attr);
 }
 
 Result<Attachment> attach_hardware(const AttachRequest& request) {
   perf_event_attr attr = new_perf_attr(PERF_TYPE_HARDWARE, request.point.perf_config);
-  attr.sample_period = request.point.period;
+  attr.sample_period = request.point.event_count;
   Result<Attachment> attachment = attach_everywhere(request, attr);
   bool is_missing =
       !attachment && (attachment.error().code == ENOENT || attachment.error().code == EOPNOTSUPP);
@@ -120,7 +120,7 @@ static uint32_t breakpoint_type(const std::string& mode) {
 Result<Attachment> attach_watchpoint(const AttachRequest& request) {
   perf_event_attr attr = new_perf_attr(PERF_TYPE_BREAKPOINT, 0);
   attr.bp_type = breakpoint_type(request.point.mode);
-  attr.bp_addr = request.point.address;
+  attr.bp_addr = request.point.watched;
   // The kernel has one length only for execution.
   attr.bp_len = attr.bp_type == HW_BREAKPOINT_X ? sizeof(long) : request.point.length;
   attr.sample_period = 1;

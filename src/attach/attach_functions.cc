@@ -75,8 +75,8 @@ Result<Attachment> attach_by_event(const AttachRequest& request) {
   perf_event_attr attr = new_perf_attr(*type, is_return(point) ? kPerfReturnProbe : 0);
   std::string name =
       is_in_module(point) ? fmt::format("{}:{}", point.target, point.function) : point.function;
-  if (point.has_address) {
-    attr.kprobe_addr = point.address;
+  if (point.kernel_address) {
+    attr.kprobe_addr = *point.kernel_address;
   } else {
     attr.kprobe_func = reinterpret_cast<uint64_t>(name.c_str());
     attr.probe_offset = point.offset;
@@ -152,8 +152,7 @@ Result<Attachment> attach_by_events(const AttachRequest& request,
   in_parallel(count, [&](size_t first) {
     for (size_t i = first; i < points.size(); i += count) {
       AttachPoint point = *points[i];
-      point.has_address = addresses[i].has_value();
-      point.address = addresses[i].value_or(0) + point.offset;
+      if (addresses[i]) point.kernel_address = *addresses[i] + point.offset;
       Result<Attachment> one =
           attach_by_event({request.program, point, request.fd, request.options});
       std::lock_guard<std::mutex> lock(mutex);

@@ -269,13 +269,13 @@ TEST_F(AttachTest, a_file_that_is_not_there_says_so) {
 // --- clocks and counters ------------------------------------------------------------------------
 
 TEST_F(AttachTest, a_profile_samples_by_period_and_by_frequency) {
-  AttachPoint by_period{.kind = ProbeKind::Profile, .period = 1'000'000};
+  AttachPoint by_period{.kind = ProbeKind::Profile, .period_ns = 1'000'000};
   Result<Attachment> attached = attach_one(counter(ProgramType::PerfEvent), by_period);
   ASSERT_ATTACHED(attached);
   spin(std::chrono::milliseconds(100));
   EXPECT_GE(count(), 5u);
 
-  AttachPoint by_frequency{.kind = ProbeKind::Profile, .period = 999, .is_frequency = true};
+  AttachPoint by_frequency{.kind = ProbeKind::Profile, .frequency = 999};
   attached = attach_one(counter(ProgramType::PerfEvent), by_frequency);
   ASSERT_ATTACHED(attached);
   spin(std::chrono::milliseconds(100));
@@ -288,7 +288,7 @@ TEST_F(AttachTest, a_profile_of_a_process_sees_all_its_threads) {
     while (!is_over) {
     }
   });
-  AttachPoint point{.kind = ProbeKind::Profile, .period = 1'000'000};
+  AttachPoint point{.kind = ProbeKind::Profile, .period_ns = 1'000'000};
   Assembler code("threads", ProgramType::PerfEvent);
   // Not the main thread: pid and thread id differ.
   code.call(BPF_FUNC_get_current_pid_tgid).mov_reg(1, 0).shift_right(1, 32);
@@ -306,7 +306,7 @@ TEST_F(AttachTest, a_profile_of_a_process_sees_all_its_threads) {
 }
 
 TEST_F(AttachTest, an_interval_fires_on_one_cpu) {
-  AttachPoint point{.kind = ProbeKind::Interval, .period = 10'000'000};
+  AttachPoint point{.kind = ProbeKind::Interval, .period_ns = 10'000'000};
   Result<Attachment> attached = attach_one(counter(ProgramType::PerfEvent, false), point);
   ASSERT_ATTACHED(attached);
   EXPECT_EQ(attached->links.size(), 1u);
@@ -317,7 +317,7 @@ TEST_F(AttachTest, an_interval_fires_on_one_cpu) {
 
 TEST_F(AttachTest, page_faults_of_a_process_are_counted) {
   AttachPoint point{
-      .kind = ProbeKind::Software, .period = 1, .perf_config = PERF_COUNT_SW_PAGE_FAULTS};
+      .kind = ProbeKind::Software, .event_count = 1, .perf_config = PERF_COUNT_SW_PAGE_FAULTS};
   Result<Attachment> attached =
       attach_one(counter(ProgramType::PerfEvent), point, {.pid = ::getpid()});
   ASSERT_ATTACHED(attached);
@@ -333,7 +333,7 @@ TEST_F(AttachTest, page_faults_of_a_process_are_counted) {
 
 TEST_F(AttachTest, hardware_counters_work_or_are_missing) {
   AttachPoint point{
-      .kind = ProbeKind::Hardware, .period = 100000, .perf_config = PERF_COUNT_HW_CPU_CYCLES};
+      .kind = ProbeKind::Hardware, .event_count = 100000, .perf_config = PERF_COUNT_HW_CPU_CYCLES};
   Result<Attachment> attached = attach_one(counter(ProgramType::PerfEvent), point);
   if (!attached) {
     EXPECT_NE(attached.error().hint, "") << attached.error().message();
@@ -345,7 +345,7 @@ TEST_F(AttachTest, hardware_counters_work_or_are_missing) {
 
 TEST_F(AttachTest, a_watchpoint_sees_each_write) {
   AttachPoint point{.kind = ProbeKind::Watchpoint,
-                    .address = reinterpret_cast<uint64_t>(&watched),
+                    .watched = reinterpret_cast<uint64_t>(&watched),
                     .length = 8,
                     .mode = "w"};
   Result<Attachment> attached =

@@ -175,23 +175,26 @@ enum class ProbeKind : uint8_t {
 // One place to attach to, fully resolved: no wildcard is left.
 struct AttachPoint {
   ProbeKind kind = ProbeKind::Begin;
-  std::string name;      // as `probe` prints it: "tracepoint:syscalls:sys_enter_read"
-  std::string target;    // tracepoint category, kernel module, binary path, "signal"
-  std::string function;  // event, function, USDT name, signal name
-  std::string provider;  // USDT provider
-  int namesake = -1;     // which of the functions of this name in `target`; -1: there is one only
-  uint64_t offset = 0;   // function+offset
-  uint64_t address =
-      0;  // uprobe: ELF virtual address or file offset as `is_file_offset` says; watchpoint
-  bool has_address = false;
-  uint64_t file_offset = 0;       // uprobe, usdt: where the breakpoint goes in the file
+  std::string name;        // as `probe` prints it: "tracepoint:syscalls:sys_enter_read"
+  std::string target;      // tracepoint category, kernel module, binary path
+  std::string function;    // event, function, USDT name
+  std::string provider;    // USDT provider
+  std::string self_event;  // self: "report" or "signal"
+  std::string pin;         // iter: the file in bpffs that runs it; empty: it is run at once
+  int namesake = -1;       // which of the functions of this name in `target`; -1: there is one only
+  uint64_t offset = 0;     // function+offset
+  uint64_t address = 0;    // uprobe, usdt: ELF virtual address of the function or place
+  std::optional<uint64_t> kernel_address;  // kprobe: where it goes, if not by the function's name
+  uint64_t file_offset = 0;                // uprobe, usdt: where the breakpoint goes in the file
   uint64_t semaphore_offset = 0;  // usdt: reference counter's place in the file, 0 for none
-  uint64_t period = 0;  // profile/interval: nanoseconds, or hertz when is_frequency; events: count
-  bool is_frequency = false;
-  uint32_t perf_config = 0;  // software, hardware
-  uint32_t length = 0;       // watchpoint
-  std::string mode;          // watchpoint
-  uint64_t cookie = 0;       // uprobe: what tells the program at which of its points it is
+  uint64_t period_ns = 0;         // profile, interval, self:report
+  uint64_t frequency = 0;         // profile, interval: in hertz; 0: `period_ns` counts
+  uint64_t event_count = 0;       // software, hardware: events from one sample to the next
+  uint32_t perf_config = 0;       // software, hardware
+  uint64_t watched = 0;           // watchpoint: address
+  uint32_t length = 0;            // watchpoint
+  std::string mode;               // watchpoint
+  uint64_t cookie = 0;            // uprobe: what tells the program at which of its points it is
   Span span;
 };
 

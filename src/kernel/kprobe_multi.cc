@@ -11,7 +11,7 @@ namespace flowtap {
 
 bool is_plain_kprobe(const AttachPoint& point) {
   bool is_kprobe = point.kind == ProbeKind::Kprobe || point.kind == ProbeKind::Kretprobe;
-  return is_kprobe && point.offset == 0 && !point.has_address;
+  return is_kprobe && point.offset == 0 && !point.kernel_address;
 }
 
 bool is_for_many_functions(const Program& program) {

@@ -93,14 +93,14 @@ void Session::State::take_signals() {
 void Session::State::unwatch(uint64_t address) {
   std::vector<Attachment> closed;
   for (Attached& one : attached)
-    if (one.point->kind == ProbeKind::Watchpoint && one.point->address == address)
+    if (one.point->kind == ProbeKind::Watchpoint && one.point->watched == address)
       closed.push_back(std::move(one.attachment));
   detach(std::move(closed));  // nothing is left of watchpoints
 }
 
 // An iterator that is pinned to a file runs when somebody reads the file.
 static bool is_run_at_once(const AttachPoint& point) {
-  return point.kind == ProbeKind::Iter && point.target.empty();
+  return point.kind == ProbeKind::Iter && point.pin.empty();
 }
 
 // Only begin and end probes, or iterators that have done their round.
@@ -169,7 +169,7 @@ void Session::State::look_at_process() {
 const AttachPoint* Session::State::report_point() const {
   for (const Program& program : parts.image.programs)
     for (const AttachPoint& point : program.attach)
-      if (point.kind == ProbeKind::Self && point.target == "report") return &point;
+      if (point.self_event == "report") return &point;
   return nullptr;
 }
 
@@ -178,7 +178,7 @@ void Session::State::start_clocks() {
   if (options.duration.count()) last_moment = now + options.duration;
   const AttachPoint* point = report_point();
   if (!point) return;
-  interval = std::chrono::nanoseconds(point->period);
+  interval = std::chrono::nanoseconds(point->period_ns);
   if (options.interval.count()) interval = options.interval;
   if (interval.count()) next_report = now + interval;
 }

@@ -157,10 +157,10 @@ Status Session::State::open_unwind_tables() {
 // --- attach --------------------------------------------------------------------------------------
 
 // Runs the programs of a kind that flowtap runs itself, in the order of the script.
-Status Session::State::run_all(ProbeKind kind, std::string_view target) {
+Status Session::State::run_all(ProbeKind kind, std::string_view self_event) {
   for (size_t i = 0; i < parts.image.programs.size(); i++)
     for (const AttachPoint& point : parts.image.programs[i].attach) {
-      if (point.kind != kind || point.target != target) continue;
+      if (point.kind != kind || point.self_event != self_event) continue;
       say(fmt::format("running '{}'", point.name));
       Result<uint32_t> run = run_program(loaded.programs[i].get());
       if (!run) return run.error();

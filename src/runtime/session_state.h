@@ -25,7 +25,7 @@ struct Session::State {
   // --- steps, session.cc
   Status open(std::optional<Refusal>* refusal);
   Status open_unwind_tables();
-  Status run_all(ProbeKind kind, std::string_view target = {});
+  Status run_all(ProbeKind kind, std::string_view self_event = {});
   bool may_end_in_begin() const;
   Status attach_all();
   Status attach_program(size_t program, bool is_reversed);

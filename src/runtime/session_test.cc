@@ -33,7 +33,7 @@ using testing_support::ringbuf_map;
 AttachPoint begin_point() { return {.kind = ProbeKind::Begin, .name = "begin"}; }
 AttachPoint end_point() { return {.kind = ProbeKind::End, .name = "end"}; }
 AttachPoint interval_point(uint64_t milliseconds) {
-  return {.kind = ProbeKind::Interval, .name = "interval", .period = milliseconds * 1'000'000};
+  return {.kind = ProbeKind::Interval, .name = "interval", .period_ns = milliseconds * 1'000'000};
 }
 
 Field number_field() { return {.name = "0", .type = int_type(8, true), .offset = kRecordHeader}; }
@@ -185,7 +185,7 @@ TEST_F(SessionTest, a_second_signal_soon_after_the_first_changes_nothing) {
 
 TEST_F(SessionTest, sigusr1_runs_self_probes_and_does_not_end_it) {
   add(Assembler("self").record(0, 0, 5).set_exit_cell(2, 0).record(0, 2, 0).done().at(
-      {.kind = ProbeKind::Self, .name = "self:signal:SIGUSR1", .target = "signal"}));
+      {.kind = ProbeKind::Self, .name = "self:signal:SIGUSR1", .self_event = "signal"}));
   Watched writer(out_, diagnostics_, context_, [] { ::kill(::getpid(), SIGUSR1); });
   ASSERT_TRUE(run(parts(writer), {.print_maps_on_exit = false}));
   EXPECT_EQ(out_.buffer(), "a 5\n\n\n");

@@ -121,8 +121,7 @@ class Expander {
       return;
     }
     AttachPoint& point = add(row.kind, "self:signal:SIGUSR1");
-    point.target = part(1);
-    point.function = part(2);
+    point.self_event = part(1);
   }
 
   // self:report, self:report:5, self:report:100ms. The time is what --interval stands for when it
@@ -136,8 +135,8 @@ class Expander {
       return;
     }
     AttachPoint& point = add(row.kind, "self:report");
-    point.target = part(1);
-    point.period = *ns;
+    point.self_event = part(1);
+    point.period_ns = *ns;
   }
 
   void expand_named(const ProbeRow& row) {
@@ -298,8 +297,10 @@ class Expander {
       return;
     }
     AttachPoint& point = add(row.kind, fmt::format("{}:{}:{}", row.name, part(1), *number));
-    point.is_frequency = is_hz;
-    point.period = static_cast<uint64_t>(*number) * (is_hz ? 1 : *unit_ns(part(1)));
+    if (is_hz)
+      point.frequency = static_cast<uint64_t>(*number);
+    else
+      point.period_ns = static_cast<uint64_t>(*number) * *unit_ns(part(1));
   }
 
   // "10ms"; a number without a unit counts `unit_of_bare`.
@@ -324,7 +325,7 @@ class Expander {
       error(fmt::format("the shortest {} is 1us, found {} nanoseconds", row.name, *ns));
       return;
     }
-    add(row.kind, fmt::format("{}:us:{}", row.name, *ns / 1000)).period = *ns;
+    add(row.kind, fmt::format("{}:us:{}", row.name, *ns / 1000)).period_ns = *ns;
   }
 
   void expand_event(const ProbeRow& row, std::span<const PerfEventName> events) {
@@ -352,7 +353,7 @@ class Expander {
     }
     AttachPoint& point =
         add(row.kind, fmt::format("{}:{}:{}", row.name, part(1), has_count ? part(2) : ""));
-    point.period = static_cast<uint64_t>(*period);
+    point.event_count = static_cast<uint64_t>(*period);
     point.perf_config = found->config;
   }
 
@@ -371,7 +372,7 @@ class Expander {
       return void(error("the mode of a watchpoint must be made of 'r', 'w' and 'x'"));
     AttachPoint& point =
         add(row.kind, fmt::format("{}:{}:{}:{}", row.name, part(1), part(2), part(3)));
-    point.address = static_cast<uint64_t>(*address);
+    point.watched = static_cast<uint64_t>(*address);
     point.length = static_cast<uint32_t>(*length);
     point.mode = mode;
   }
@@ -393,7 +394,7 @@ class Expander {
       return void(error(fmt::format("'{}' is not the name of a file in /sys/fs/bpf", part(2))));
     AttachPoint& point = add(row.kind, fmt::format("{}:{}", row.name, part(1)));
     point.function = part(1);
-    if (count() == 2) point.target = part(2);
+    if (count() == 2) point.pin = part(2);
   }
 
   // --- user programs --------------------------------------------------------------------------
@@ -514,7 +515,6 @@ class Expander {
     point.target = path;
     point.function = is_known ? function->name : "";
     point.address = address;
-    point.has_address = true;
     point.file_offset = *file_offset;
   }
 

@@ -491,7 +491,7 @@ class Checker {
 
 bool is_report(const Instance& instance) {
   return instance.kind == ProbeKind::Self && !instance.attach.empty() &&
-         instance.attach[0].target == "report";
+         instance.attach[0].self_event == "report";
 }
 
 CheckedProgram check(const CheckInput& input, const Target& target, const CheckOptions& options,

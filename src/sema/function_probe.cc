@@ -67,7 +67,7 @@ std::optional<FunctionProbe> relative_of(const Probe& probe, const AttachPoint& 
   bool is_kprobe = point.kind == ProbeKind::Kprobe || point.kind == ProbeKind::Kretprobe;
   bool is_fentry = point.kind == ProbeKind::Fentry || point.kind == ProbeKind::Fexit;
   if (!options.swaps_function_probes || (!is_kprobe && !is_fentry)) return std::nullopt;
-  if (point.offset != 0 || point.has_address || point.namesake >= 0) return std::nullopt;
+  if (point.offset != 0 || point.kernel_address || point.namesake >= 0) return std::nullopt;
   if (point.target.starts_with(kBpfModule)) return std::nullopt;
   bool is_wanted = is_kprobe ? target.has(Feature::Fentry)
                              : !target.has(Feature::Fentry) && target.has(Feature::Kprobes);
