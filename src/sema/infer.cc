@@ -30,13 +30,13 @@ void Inferrer::run() {
 
 bool Inferrer::walk_everything() {
   walk_.changed = walk_.has_more_to_say = false;
-  for (std::unique_ptr<Instance>& instance : input_.program.instances) infer_instance(*instance);
+  for (const std::unique_ptr<Instance>& instance : input_.program.instances) infer_instance(*instance);
   walk_.has_more_to_say |= !walk_.silent.all().empty();
   walk_.silent.clear();
   return walk_.changed;
 }
 
-void Inferrer::infer_instance(Instance& instance) {
+void Inferrer::infer_instance(const Instance& instance) {
   place_.instance = &instance;
   place_.loop_depth = place_.loops_around = 0;
   place_.function = nullptr;

@@ -16,7 +16,7 @@ class Inferrer {
 
  private:
   bool walk_everything();
-  void infer_instance(Instance& instance);
+  void infer_instance(const Instance& instance);
 
   const InferenceInput input_;
   InferenceWalk walk_;

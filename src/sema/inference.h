@@ -34,7 +34,7 @@ struct InferenceWalk {
 
 // What is around the expression that is being looked at.
 struct InferencePlace {
-  Instance* instance = nullptr;
+  const Instance* instance = nullptr;
   const FnCall* function = nullptr;  // the call whose body is being looked at
   int loop_depth = 0;
   int loops_around = 0;             // the call of that function
