@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/id.h"
 #include "bpf/insn.h"
 #include "source/source.h"
 #include "types/format.h"
@@ -94,6 +95,9 @@ enum class EventKind : uint8_t {
   Unwind,      // args: process, start of its stack, end of its code; its unwind tables are wanted
 };
 
+using EventId = Id<struct EventTag>;  // what a record begins with
+using TableId = Id<struct TableTag>;
+
 struct Event {
   EventKind kind = EventKind::Printf;
   Span span;
@@ -103,7 +107,7 @@ struct Event {
   std::string text;         // Time: strftime format; Join: separator
   int map = -1;             // index into Image::maps
   bool takes = false;       // PrintMap: what is printed is removed
-  int table = -1;           // Row, PrintTable: index into Image::tables
+  TableId table;            // Row, PrintTable
   uint32_t size = kRecordHeader;  // whole record
 };
 
@@ -249,8 +253,8 @@ struct Dump {
 struct Image {
   std::vector<MapDef> maps;
   std::vector<Program> programs;
-  std::vector<Event> events;
-  std::vector<Table> tables;
+  IdVector<EventId, Event> events;
+  IdVector<TableId, Table> tables;
   std::vector<Site> sites;
   std::vector<std::string> strings;  // formats of strftime(), filters of cgroup_path()
   int ringbuf = -1;                  // index into maps

@@ -71,18 +71,18 @@ void ActionCalls::lower_printf(const Expr& expr, const Builtin& builtin,
   uses_.events.send(std::move(event), fields);
 }
 
-// -1 when it names no table.
-int ActionCalls::table_number(std::string_view name) const {
+// None when it names no table.
+TableId ActionCalls::table_number(std::string_view name) const {
   const std::vector<Table>& tables = image_.image().tables;
   auto table =
       std::find_if(tables.begin(), tables.end(), [&](const Table& t) { return t.name == name; });
-  return table == tables.end() ? -1 : static_cast<int>(table - tables.begin());
+  return table == tables.end() ? TableId() : TableId(static_cast<size_t>(table - tables.begin()));
 }
 
 void ActionCalls::lower_print(const Expr& expr, const std::vector<ExprPtr>& args) {
   const MapAccess* access = std::get_if<MapAccess>(&args[0]->node);
   const Identifier* word = std::get_if<Identifier>(&args[0]->node);
-  int table = word ? table_number(word->name) : -1;
+  TableId table = word ? table_number(word->name) : TableId();
   std::vector<const Expr*> fields;
   Event event{.kind = EventKind::PrintValue, .span = expr.span};
   if (access && !access->key) {
@@ -90,7 +90,7 @@ void ActionCalls::lower_print(const Expr& expr, const std::vector<ExprPtr>& args
     event.map = image_.script_map(info(*args[0]).map);
     event.takes = taken_.contains(args[0].get());
     for (size_t i = 1; i < args.size(); i++) fields.push_back(args[i].get());
-  } else if (table >= 0) {
+  } else if (table.is_set()) {
     event.kind = EventKind::PrintTable;
     event.table = table;
     for (size_t i = 1; i < args.size(); i++) fields.push_back(args[i].get());
@@ -163,7 +163,7 @@ void ActionCalls::lower_join(const Expr& expr, const std::vector<ExprPtr>& args)
               .text = args.size() > 1 ? *info(*args[1]).text : " "};
   event.args.push_back({.name = {}, .type = list, .offset = kRecordHeader});
   event.size = kRecordHeader + list->size;
-  int number = image_.add_event(event);
+  EventId number = image_.add_event(event);
   b().set_span(expr.span);
   Reg record = uses_.buffer.reserve(event.size);
   int32_t lost = b().new_block(), fill = b().new_block(), done = b().new_block(),
@@ -173,7 +173,7 @@ void ActionCalls::lower_join(const Expr& expr, const std::vector<ExprPtr>& args)
   note_site(SiteKind::RingbufFull, "events", imm(0));
   b().jump(done);
   b().start(fill);
-  b().store(ir::at(record), 8, imm(number));
+  b().store(ir::at(record), 8, imm(static_cast<int64_t>(number.index())));
   Address cell = uses_.memory.temp(8);
   for (uint32_t i = 0; i < kMostStrings; i++) {
     Address to = ir::at(record, static_cast<int32_t>(kRecordHeader + i * room));

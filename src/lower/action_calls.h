@@ -32,7 +32,7 @@ class ActionCalls : private CodeWriter {
   void lower_print(const Expr& expr, const std::vector<ExprPtr>& args);
   void lower_exit(const Expr& expr, const std::vector<ExprPtr>& args);
   void leave_script(Span span, Operand code);
-  int table_number(std::string_view name) const;
+  TableId table_number(std::string_view name) const;
   void lower_time(const Expr& expr, const std::vector<ExprPtr>& args);
   void lower_join(const Expr& expr, const std::vector<ExprPtr>& args);
   void lower_assert(const Expr& expr, const std::vector<ExprPtr>& args);

@@ -72,9 +72,7 @@ void EventRecords::note_lost(const Event& event) {
     case EventKind::PrintMap: action("print", map); break;
     case EventKind::ClearMap: action("clear", map); break;
     case EventKind::ZeroMap: action("zero", map); break;
-    case EventKind::PrintTable:
-      action("print", image.tables[static_cast<size_t>(event.table)].name);
-      break;
+    case EventKind::PrintTable: action("print", image.tables[event.table].name); break;
     case EventKind::System: action("system"); break;
     case EventKind::Unwatch: action("unwatch"); break;
     default: note_site(SiteKind::RingbufFull, "events", imm(0)); break;
@@ -100,7 +98,7 @@ void EventRecords::send(Event event, const std::vector<const Expr*>& fields, boo
   event.size = static_cast<uint32_t>(align_up(event.size, 8));
   std::vector<Field> layout = event.args;
   uint32_t size = event.size;
-  int number = image_.add_event(event);
+  EventId number = image_.add_event(event);
 
   b().set_span(span);
   Reg record = uses_.buffer.reserve(size);
@@ -110,7 +108,7 @@ void EventRecords::send(Event event, const std::vector<const Expr*>& fields, boo
   note_lost(event);
   b().jump(done);
   b().start(fill);
-  b().store(ir::at(record), 8, imm(number));
+  b().store(ir::at(record), 8, imm(static_cast<int64_t>(number.index())));
   for (size_t i = 0; i < fields.size(); i++) {
     Address to = ir::at(record, static_cast<int32_t>(layout[i].offset));
     if (ready[i].type)

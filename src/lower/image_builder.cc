@@ -264,10 +264,9 @@ int ImageBuilder::constant_table(const std::string& name, const std::string& byt
   return map;
 }
 
-int ImageBuilder::add_event(Event event) {
+EventId ImageBuilder::add_event(Event event) {
   for (Field& arg : event.args) arg.type = checked_.types->complete_all(arg.type);
-  image_.events.push_back(std::move(event));
-  return static_cast<int>(image_.events.size() - 1);
+  return image_.events.add(std::move(event));
 }
 
 void ImageBuilder::will_send(uint32_t size, bool is_rare) {

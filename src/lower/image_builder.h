@@ -44,7 +44,7 @@ class ImageBuilder {
   const UnwindMaps& unwind();  // what dw_ustack searches
   int constant_table(const std::string& name, const std::string& bytes);
 
-  int add_event(Event event);
+  EventId add_event(Event event);
   // A record of that size; rare ones come from timers, begin and end, and not from loops.
   void will_send(uint32_t size, bool is_rare);
   void fit_ring_buffer();  // when all programs are lowered

@@ -125,7 +125,7 @@ Value KernelObjects::lower_skboutput(const Expr& expr, const std::vector<ExprPtr
                 {.name = {}, .type = bytes, .offset = kRecordHeader + 16}};
   event.size = static_cast<uint32_t>(align_up(kRecordHeader + 16 + bytes->size, 8));
   uint32_t size = event.size;
-  int number = image_.add_event(std::move(event));
+  EventId number = image_.add_event(std::move(event));
 
   // min(wanted, here, room), and an error when nothing is left.
   b().set_span(expr.span);
@@ -157,7 +157,7 @@ Value KernelObjects::lower_skboutput(const Expr& expr, const std::vector<ExprPtr
   b().assign(result, imm(-ENOSPC));
   b().jump(done);
   b().start(fill);
-  b().store(ir::at(record), 8, imm(number));
+  b().store(ir::at(record), 8, imm(static_cast<int64_t>(number.index())));
   b().store(ir::at(record, kRecordHeader), 8, reg(now));
   b().store(ir::at(record, kRecordHeader + 8), 8, whole);
   b().store(ir::at(record, kRecordHeader + 16), 4, reg(length));

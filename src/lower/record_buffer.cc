@@ -35,11 +35,11 @@ void RecordBuffer::note_process(Operand pid) {
   Event event{.kind = EventKind::Process, .span = b().span()};
   event.args.push_back({.name = {}, .type = int_type(4, false), .offset = kRecordHeader});
   event.size = kRecordHeader + 8;
-  int number = image_.add_event(event);
+  EventId number = image_.add_event(event);
   Reg record = reserve(event.size);
   b().branch(ir::Compare::Ne, reg(record), imm(0), fill, done);  // else the next event tries again
   b().start(fill);
-  b().store(ir::at(record), 8, imm(number));
+  b().store(ir::at(record), 8, imm(static_cast<int64_t>(number.index())));
   b().store(ir::at(record, kRecordHeader), 8, pid);
   b().call(BPF_FUNC_ringbuf_submit, {reg(record), imm(BPF_RB_FORCE_WAKEUP)});
   Address value = memory_.temp(8);

@@ -74,13 +74,13 @@ void Unwinding::ask_for_tables(Operand pid, const Layout& layout) {
                 {.name = {}, .type = word, .offset = kRecordHeader + 8},
                 {.name = {}, .type = word, .offset = kRecordHeader + 16}};
   event.size = kRecordHeader + 24;
-  int number = image_.add_event(event);
+  EventId number = image_.add_event(event);
   Reg record = b().call(BPF_FUNC_ringbuf_reserve,
                         {reg(b().map_pointer(image_.image().ringbuf)), imm(event.size), imm(0)});
   int32_t fill = b().new_block(), done = b().new_block();
   b().branch(Compare::Ne, reg(record), imm(0), fill, done);  // it is asked for again
   b().start(fill);
-  b().store(ir::at(record), 8, imm(number));
+  b().store(ir::at(record), 8, imm(static_cast<int64_t>(number.index())));
   b().store(ir::at(record, kRecordHeader), 8, pid);
   b().store(ir::at(record, kRecordHeader + 8), 8, reg(layout.stack_start));
   b().store(ir::at(record, kRecordHeader + 16), 8, reg(layout.code_end));

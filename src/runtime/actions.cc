@@ -50,11 +50,12 @@ Result<std::string> read_start(const std::string& path, uint64_t limit) {
 bool Actions::take(Bytes record) {
   if (is_dropping_) return false;
   uint32_t number = record.size() >= kRecordHeader ? load<uint32_t>(record) : UINT32_MAX;
-  if (number >= in_.image.events.size() || record.size() < in_.image.events[number].size) {
+  bool is_known = number < in_.image.events.size();
+  if (!is_known || record.size() < in_.image.events[EventId(number)].size) {
     bad_records_++;
     return false;
   }
-  const Event& event = in_.image.events[number];
+  const Event& event = in_.image.events[EventId(number)];
   run(event, record);
   return event.kind == EventKind::System && !leaves_commands_;
 }
@@ -166,7 +167,7 @@ void Actions::system(const Event& event, Bytes record) {
 }
 
 void Actions::row(const Event& event, Bytes record) {
-  const Table& table = in_.image.tables.at(static_cast<size_t>(event.table));
+  const Table& table = in_.image.tables[event.table];
   if (table.sorted_by < 0)
     in_.writer.row({table, event.args, record});
   else
@@ -193,7 +194,7 @@ void Actions::print_map(const Event& event, Bytes record) {
 void Actions::print_table(const Event& event, Bytes record) {
   int64_t top = int_argument(event, 0, record, 0);
   if (Status right = check_view(top, 1); !right) return failed(event, right.error());
-  held_.write(static_cast<size_t>(event.table), static_cast<uint64_t>(top));
+  held_.write(event.table, static_cast<uint64_t>(top));
 }
 
 void Actions::change_map(const Event& event) {

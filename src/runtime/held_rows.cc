@@ -9,14 +9,13 @@
 namespace flowtap {
 
 void HeldRows::add(const Event& event, Bytes record) {
-  size_t table = static_cast<size_t>(event.table);
-  const Field& by = event.args.at(static_cast<size_t>(image_.tables.at(table).sorted_by));
+  const Field& by = event.args.at(static_cast<size_t>(image_.tables[event.table].sorted_by));
   int64_t key = load_int(field_bytes(by, record), by.type->size, by.type->is_signed);
-  tables_[table].push_back({key, &event, {record.begin(), record.end()}});
+  tables_[event.table].push_back({key, &event, {record.begin(), record.end()}});
 }
 
-void HeldRows::write(size_t table, uint64_t top) {
-  std::vector<Held> rows = std::move(tables_.at(table));
+void HeldRows::write(TableId table, uint64_t top) {
+  std::vector<Held> rows = std::move(tables_[table]);
   tables_[table].clear();
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Held& a, const Held& b) { return a.key > b.key; });
@@ -28,7 +27,7 @@ void HeldRows::write(size_t table, uint64_t top) {
 
 void HeldRows::write_rest() {
   for (size_t i = 0; i < tables_.size(); i++)
-    if (!tables_[i].empty()) write(i);
+    if (!tables_[TableId(i)].empty()) write(TableId(i));
 }
 
 }  // namespace flowtap

@@ -16,7 +16,7 @@ class HeldRows {
   void add(const Event& event, Bytes record);
   // The largest first, at most `top` of them (0: all); equal ones in the order they came. Forgets
   // them all.
-  void write(size_t table, uint64_t top = 0);
+  void write(TableId table, uint64_t top = 0);
   // What no print() asked for.
   void write_rest();
 
@@ -29,7 +29,7 @@ class HeldRows {
 
   const Image& image_;
   Writer& writer_;
-  std::vector<std::vector<Held>> tables_;  // in step with Image::tables
+  IdVector<TableId, std::vector<Held>> tables_;
 };
 
 }  // namespace flowtap

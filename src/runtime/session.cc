@@ -37,8 +37,8 @@ namespace {
 constexpr const char* kNotifyVariable = "__BPFTRACE_NOTIFY_PROBES_ATTACHED";
 
 // The table that all rows of the program belong to.
-std::optional<int> only_table(const Image& image) {
-  std::optional<int> found;
+std::optional<TableId> only_table(const Image& image) {
+  std::optional<TableId> found;
   for (const Event& event : image.events) {
     if (event.kind != EventKind::Row) continue;
     if (found && *found != event.table) return std::nullopt;
@@ -265,8 +265,8 @@ Status Session::State::resume_with_tables() {
 Status Session::State::start() {
   if (!options.quiet) parts.writer.attached_probes(count_probes());
   // A table that stays empty still says what it would have shown.
-  if (std::optional<int> table = only_table(parts.image)) {
-    const Table& only = parts.image.tables.at(static_cast<size_t>(*table));
+  if (std::optional<TableId> table = only_table(parts.image)) {
+    const Table& only = parts.image.tables[*table];
     if (only.sorted_by < 0) parts.writer.heading(only);
   }
   if (!options.dry_run && !is_over && !waits_for_nothing()) {

@@ -168,9 +168,9 @@ TEST_F(SessionTest, a_second_signal_soon_after_the_first_changes_nothing) {
   ::signal(SIGINT, SIG_DFL);  // ignored where tests run in the background
   add(idle());
   add(Assembler("end").record(0, 0, 1).done().at(end_point()));
-  image_.events[0] = {.kind = EventKind::System, .format = *parse_format("kill -INT %d")};
-  image_.events[0].args = {number_field()};
-  image_.events[0].size = kRecordHeader + 8;
+  image_.events[EventId(0)] = {.kind = EventKind::System, .format = *parse_format("kill -INT %d")};
+  image_.events[EventId(0)].args = {number_field()};
+  image_.events[EventId(0)].size = kRecordHeader + 8;
   pid_t pid = ::fork();
   if (pid == 0) {
     image_.programs[1] = Assembler("end").record(0, 0, ::getpid()).done().at(end_point()).program();

@@ -117,7 +117,7 @@ struct CheckedProgram {
   std::vector<ExprInfo> info;
   IdVector<VariableId, VariableInfo> variables;
   IdVector<MapId, MapInfo> maps;
-  std::vector<Table> tables;
+  IdVector<TableId, Table> tables;
   std::vector<ScriptOption> options;
   // Per Expr::id: the expression of the script that it is a copy of.
   std::vector<uint32_t> origins;

@@ -47,8 +47,8 @@ void RowTypes::check_cell(const TableDecl& table, size_t number, const Expr& val
   Type type = readable(info(value).type);
   if (is(type, Kind::Unknown)) return;
   const ColumnDecl& column = table.columns[number];
-  const ColumnKindRow& kind =
-      column_kind(program_.tables[&table - input_.ast.tables.data()].columns[number].kind);
+  TableId id(static_cast<size_t>(&table - input_.ast.tables.data()));
+  const ColumnKindRow& kind = column_kind(program_.tables[id].columns[number].kind);
   if (is(type, Kind::None)) {
     error(value.span, "this has no value that could stand in a row");
     return;

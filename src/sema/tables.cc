@@ -50,9 +50,9 @@ static void find_sorted_column(const TableDecl& decl, Table& table, Diagnostics&
                                   decl.sorted_by, kind.word));
 }
 
-std::vector<Table> check_tables(const Ast& ast, const ScriptTypes& types,
-                                Diagnostics& diagnostics) {
-  std::vector<Table> tables;
+IdVector<TableId, Table> check_tables(const Ast& ast, const ScriptTypes& types,
+                                      Diagnostics& diagnostics) {
+  IdVector<TableId, Table> tables;
   for (const TableDecl& decl : ast.tables) {
     Table table{.name = decl.name};
     for (const ColumnDecl& from : decl.columns) {

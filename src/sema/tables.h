@@ -11,6 +11,7 @@
 namespace flowtap {
 
 // In the order of Ast::tables.
-std::vector<Table> check_tables(const Ast& ast, const ScriptTypes& types, Diagnostics& diagnostics);
+IdVector<TableId, Table> check_tables(const Ast& ast, const ScriptTypes& types,
+                                      Diagnostics& diagnostics);
 
 }  // namespace flowtap

@@ -70,7 +70,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
           // Most numbers of events mean one, most records are long enough.
           uint32_t event = input.u8(), how = input.u8();
           if (how != 255) event %= static_cast<uint32_t>(image.events.size());
-          uint32_t length = event < image.events.size() ? image.events[event].size : kRecordHeader;
+          uint32_t length =
+              event < image.events.size() ? image.events[EventId(event)].size : kRecordHeader;
           std::vector<std::byte> record = input.filled(how == 254 ? length - 1 : length);
           if (record.size() >= 4) store<uint32_t>(record, 0, event);
           actions.take(record);
