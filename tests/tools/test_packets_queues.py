@@ -90,6 +90,23 @@ def qdisclat_counts_segments_as_tc_does(root, flowtap):
     return (nearly("tc: Sent", sent, packets, 0.75, most) + differing("large packets", True, 0 < 2 * skbs < packets) + err)
 
 
+def sums(out):
+    rows = [row for row in json_rows(out) if "pkts" in row]
+    return {column: sum(row[column] for row in rows) for column in ("pkts", "skbs", "new")}
+
+
+@may_miss_events("packets in softirq")
+def qdisc_tbf_agrees_with_qdisclat(root, flowtap):
+    """qdisclat --kind tbf on the same traffic: segments of TCP that are larger than the bucket, which the shaper cuts"""
+    with cable() as (here, there):
+        here.run("tc qdisc replace dev cable root tbf rate 8mbit burst 5k limit 200k")
+        both = [Running(flowtap, *words, "-f", "json", "--netns", str(here.pid)) for words in (("qdisclat", "--kind", "tbf"), ("qdisc-tbf",))]
+        stream(here, there, 400_000)
+        results = [running.stop() for running in both]
+    whole, one = (sums(out) for out, _ in results)
+    return differing("qdisc-tbf", whole, one) + differing("hundreds of packets", True, one["pkts"] > 200) + "".join(err for _, err in results)
+
+
 CLASSES = """tc qdisc add dev cable root handle 1: htb
              tc class add dev cable parent 1: classid 1:10 htb rate 1mbit
              tc class add dev cable parent 1: classid 1:20 htb rate 2mbit
