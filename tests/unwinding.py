@@ -17,15 +17,15 @@ STABLE = "config = { unstable_dw_ustack = enable } "
 START = ["__libc_start_call_main", "__libc_start_main", "_start"]
 
 
-def program(flowtap):
-    return Path(flowtap).parent / "programs" / "nested"
+def nested_beside(path):
+    return Path(path).parent / "programs" / "nested"
 
 
 class Nested:
     """The program, waiting for lines."""
 
     def __init__(self, flowtap, path=None):
-        self.path = str(path or program(flowtap))
+        self.path = str(path or nested_beside(flowtap))
         self.process = subprocess.Popen([self.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.process.stdout.readline()  # it runs, and has mapped its libraries
         self.pid = self.process.pid
@@ -57,7 +57,7 @@ def functions_of(text):
 def trace(flowtap, script, *lines, options=(), whole=False):
     """The output of a script that traces the program, or with `whole` all processes, while it does what the lines say."""
     with tempfile.TemporaryDirectory() as folder:  # a program of its own: others run the same
-        return trace_one(Nested(flowtap, shutil.copy(program(flowtap), folder) if whole else None), flowtap, script, lines, options, whole)
+        return trace_one(Nested(flowtap, shutil.copy(nested_beside(flowtap), folder) if whole else None), flowtap, script, lines, options, whole)
 
 
 def trace_one(nested, flowtap, script, lines, options, whole):
@@ -178,7 +178,7 @@ def process_that_has_gone_is_an_error(flowtap):
 def unknown_process_is_asked_for(flowtap):
     """Without -p the first stack comes by frame pointers, and is counted; soon after they are whole."""
     with tempfile.TemporaryDirectory() as folder:  # other tests run the original
-        return unknown_process(flowtap, shutil.copy(program(flowtap), folder))
+        return unknown_process(flowtap, shutil.copy(nested_beside(flowtap), folder))
 
 
 def unknown_process(flowtap, program):

@@ -36,12 +36,17 @@ ir::Reg MapEntries::find_or_create(MapId number, const MapKey& key, int32_t pres
     b().branch(ir::Compare::Ne, reg(result), imm(0), present, absent);
     return result;
   }
-  int32_t create = b().new_block(), full = b().new_block();
-  b().branch(ir::Compare::Ne, reg(result), imm(0), present, create);
-  b().start(create);
+  // Another CPU may delete the key between two steps of this one.
+  int attempts = map.is_deleted_from ? 3 : 1;
+  int32_t full = b().new_block();
   Reg answer = b().new_reg();
-  create_key(number, key, answer, full);
-  b().assign(result, reg(lookup(number, key.id)));
+  for (int n = 0; n < attempts; n++) {
+    int32_t create = b().new_block();
+    b().branch(ir::Compare::Ne, reg(result), imm(0), present, create);
+    b().start(create);
+    create_key(number, key, answer, full);
+    b().assign(result, reg(lookup(number, key.id)));
+  }
   b().branch(ir::Compare::Ne, reg(result), imm(0), present, full);
   b().start(full);
   note_site(SiteKind::MapFull, map.name, reg(answer));
