@@ -106,7 +106,7 @@ def little_memory(megabytes):
 
 def kernel_without_memory_for_a_map_is_told(flowtap):
     with little_memory(30) as inside:
-        done = subprocess.run([*inside, flowtap, "-q", "-e", "let @a = hash(1000000); begin { @a[1] = 1; exit(); }"], capture_output=True, text=True, timeout=TIME_LIMIT)
+        done = subprocess.run([*inside, flowtap, "-q", "-e", "let @a = hash(10000000); begin { @a[1] = 1; exit(); }"], capture_output=True, text=True, timeout=TIME_LIMIT)
     told = "cannot create map '@a'" in done.stderr and "memory" in done.stderr
     return "" if done.returncode == 3 and told else f"{done.returncode} {done.stderr}"
 

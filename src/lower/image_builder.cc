@@ -59,6 +59,15 @@ void ImageBuilder::add_script_map(const MapInfo& info) {
   script_maps_[1].push_back(second);
 }
 
+// An empty map takes 16 bytes for each key it may have.
+uint64_t ImageBuilder::most_keys(const MapInfo& info, const MapDef& map) const {
+  constexpr uint64_t kSmall = 256, kManyKeys = 131072, kFewerKeys = 32768;
+  if (options_.max_keys) return options_.max_keys;
+  if (info.decl && !info.decl->type.empty()) return info.decl->entries;
+  if (checked_.config.max_map_keys) return checked_.config.max_map_keys;
+  return map.key_size + map.value_size <= kSmall ? kManyKeys : kFewerKeys;
+}
+
 int ImageBuilder::make_script_map(const MapInfo& info) {
   if (!info.is_reached) return add_map({.name = info.name});  // a map of no size is not made
   MapDef map{.name = info.name, .is_script_map = true};
@@ -76,11 +85,9 @@ int ImageBuilder::make_script_map(const MapInfo& info) {
                        : (is_lru ? MapType::LruHash : MapType::Hash);
     map.key = checked_.types->complete_all(info.key);
     map.key_size = std::max(1u, info.key->size);
-    bool has_size = info.decl && !info.decl->type.empty();
-    uint64_t keys = has_size ? info.decl->entries : checked_.config.max_map_keys;
-    map.max_entries = static_cast<uint32_t>(options_.max_keys ? options_.max_keys : keys);
-    if (!is_lru) add_whole_keys(map);
     choose_lanes(map);
+    map.max_entries = static_cast<uint32_t>(most_keys(info, map));
+    if (!is_lru) add_whole_keys(map);
     map.no_prealloc = wants_no_prealloc(map);
     if (!is_lru) add_hot_keys(map, info.use);
   }

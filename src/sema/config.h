@@ -26,7 +26,7 @@ struct Config {
   uint64_t log_size = 1000000;
   uint64_t max_bpf_progs = 1024;
   uint64_t max_cat_bytes = 10240;
-  uint64_t max_map_keys = 4096;
+  uint64_t max_map_keys = 0;  // 0: by the size of a key
   uint64_t max_probes = 1024;
   uint64_t max_strlen = 1024;
   MissingProbes missing_probes = MissingProbes::Error;

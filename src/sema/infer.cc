@@ -30,7 +30,8 @@ void Inferrer::run() {
 
 bool Inferrer::walk_everything() {
   walk_.changed = walk_.has_more_to_say = false;
-  for (const std::unique_ptr<Instance>& instance : input_.program.instances) infer_instance(*instance);
+  for (const std::unique_ptr<Instance>& instance : input_.program.instances)
+    infer_instance(*instance);
   walk_.has_more_to_say |= !walk_.silent.all().empty();
   walk_.silent.clear();
   return walk_.changed;
