@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <map>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -157,6 +158,29 @@ void show_stats(const Session& session, const Image& image) {
                     attach[0].name, more),
         stderr);
   }
+}
+
+// The largest maps first; what is small is one line.
+void show_kernel_memory(const Session& session, const Image& image) {
+  constexpr uint64_t kSmall = 100'000;
+  Session::KernelMemory memory = session.kernel_memory();
+  std::map<std::string, uint64_t> by_name;  // a map may have two sides
+  for (size_t i = 0; i < memory.maps.size(); i++) by_name[image.maps[i].name] += memory.maps[i];
+  std::vector<std::pair<uint64_t, std::string>> maps;
+  uint64_t rest = memory.programs, total = memory.programs;
+  for (const auto& [name, bytes] : by_name) {
+    total += bytes;
+    if (bytes < kSmall)
+      rest += bytes;
+    else
+      maps.emplace_back(bytes, "map " + name);
+  }
+  std::sort(maps.rbegin(), maps.rend());
+  maps.emplace_back(rest, "programs and small maps");
+  maps.emplace_back(total, "total");
+  put(fmt::format("{:>12} {:>10}  {}\n", "", "kB", "kernel memory"), stderr);
+  for (const auto& [bytes, what] : maps)
+    put(fmt::format("{:>12} {:>10}  {}\n", "", (bytes + 999) / 1000, what), stderr);
 }
 
 // From here on records are read, which others can fill. A command of system() is to have the rights
@@ -401,7 +425,10 @@ class Driver {
     if (is_loss(data.error()))
       return {report(cannot_write(options_.output, data.error()), kExitKernel)};
     if (!code.ok()) return {report(code.error(), kExitKernel)};
-    if (options_.shows_stats) show_stats(*session, compiled.image);
+    if (options_.shows_stats) {
+      show_stats(*session, compiled.image);
+      show_kernel_memory(*session, compiled.image);
+    }
     if (plot && !run_is_dry) {
       Sink page(picture_.fd());
       page.replace_content();

@@ -95,7 +95,7 @@ constexpr OptionRow kTable[] = {
     {{'k', "warnings", Takes::Nothing, "", "count and report failed reads and missing keys"},
      kOwn,
      switch_on<&Options::warns>},
-    {{0, "stats", Takes::Nothing, "", "print run count and time per run of every probe at exit"},
+    {{0, "stats", Takes::Nothing, "", "print run count and time per run of every probe, and kernel memory, at exit"},
      kOwn,
      switch_on<&Options::shows_stats>},
     {{0, "unsafe", Takes::Nothing, "",

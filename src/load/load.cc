@@ -14,7 +14,7 @@
 #include "builtins/probes.h"
 #include "kernel/bpf_call.h"
 #include "kernel/kprobe_multi.h"
-#include "kernel/map_stock.h"
+#include "load/map_stock.h"
 #include "kernel/program_btf.h"
 #include "kernel/replacement.h"
 #include "kernel/uprobe_multi.h"

@@ -3,7 +3,12 @@
 #include "read/stats.h"
 
 #include <bpf/bpf.h>
+#include <fmt/format.h>
 
+#include <cstdlib>
+#include <cstring>
+
+#include "base/text.h"
 #include "privileges/rights.h"
 
 namespace flowtap {
@@ -22,6 +27,14 @@ Result<ProgramStats> read_stats(int program_fd) {
   if (::bpf_obj_get_info_by_fd(program_fd, &info, &size) < 0)
     return errno_error("cannot read what the kernel counted about a program");
   return ProgramStats{info.run_cnt, info.run_time_ns, info.recursion_misses};
+}
+
+uint64_t kernel_memory(int fd) {
+  std::string text = read_file(fmt::format("/proc/self/fdinfo/{}", fd)).value_or("");
+  for (const std::string& line : split(text, '\n'))
+    if (line.starts_with("memlock:"))
+      return std::strtoull(line.c_str() + std::strlen("memlock:"), nullptr, 10);
+  return 0;
 }
 
 namespace {

@@ -20,6 +20,10 @@ struct ProgramStats {
 
 Result<ProgramStats> read_stats(int program_fd);
 
+// Bytes that the kernel keeps for a map or a program. Before Linux 6.4 it tells those that a map
+// could take.
+uint64_t kernel_memory(int fd);
+
 // Calls of kernel functions that a link's probes let pass: more returns were awaited than a return
 // probe has room for, or a probe was being handled on that CPU. Told since Linux 6.7, before that
 // 0.

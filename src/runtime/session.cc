@@ -360,6 +360,15 @@ Result<std::vector<ProgramStats>> Session::stats() const {
   return all;
 }
 
+Session::KernelMemory Session::kernel_memory() const {
+  KernelMemory all;
+  for (const Fd& map : state_->loaded.maps)
+    all.maps.push_back(map.valid() ? flowtap::kernel_memory(map.get()) : 0);
+  for (const Fd& program : state_->loaded.programs)
+    all.programs += flowtap::kernel_memory(program.get());
+  return all;
+}
+
 Result<int> run(const SessionParts& parts, const RunOptions& options,
                 std::optional<Refusal>* refusal) {
   Result<Session> session = Session::load(parts, options, refusal);

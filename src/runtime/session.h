@@ -83,6 +83,12 @@ class Session {
 
   // In step with the image's programs. With RunOptions::stats.
   Result<std::vector<ProgramStats>> stats() const;
+  // What the kernel keeps for each map, in step with Image::maps, and for all programs.
+  struct KernelMemory {
+    std::vector<uint64_t> maps;
+    uint64_t programs = 0;
+  };
+  KernelMemory kernel_memory() const;
 
  private:
   struct State;

@@ -2,9 +2,11 @@
 
 import re
 import signal
+import statistics
 import subprocess
 
-from processes import Running
+import features
+from processes import Running, Skipped, kernel_memory
 from shared import differing, json_records, missed_of, named_namespace, run_load, tool_names
 
 UNITS = ("ns", "us", "ms", "sec", "bytes")
@@ -83,6 +85,25 @@ def rows_are_what_the_tables_declare(root, flowtap):
             if tool in EXACT and not rows_of(records):
                 problem += f"  {tool} showed nothing: {records}\n"
         return problem
+
+
+MOST_MEMORY, MEDIAN_MEMORY = 10 << 20, 6_500_000  # bytes, with two CPUs
+
+
+def every_tool_takes_little_kernel_memory(root, flowtap):
+    """the kernel's own count for each map and program"""
+    if features.has("kprobe"):
+        return Skipped("kernels before Linux 6.4 count what maps could take; later ones are measured on this machine")
+    sizes = {}
+    for tool in tool_names(root):
+        running = Running(flowtap, tool)
+        if size := kernel_memory(running.process):  # 0: it does not run here
+            sizes[tool] = size
+        running.stop()
+    large = {tool: size for tool, size in sizes.items() if size > MOST_MEMORY}
+    median = statistics.median(sizes.values())
+    return differing("tools that take more", {}, large) + differing("tools measured", True, len(sizes) > 50) + (
+        f"  the median is {median} bytes\n" if median > MEDIAN_MEMORY else "")
 
 
 def what_a_full_buffer_loses_is_told_exactly(root, flowtap):

@@ -7,7 +7,7 @@
 // the kernel stock up: 51 elements of up to 256 bytes there, 10 of a histogram on two CPUs. So each
 // CPU takes one here, and gives it back.
 
-#include "kernel/map_stock.h"
+#include "load/map_stock.h"
 
 #include <bpf/bpf.h>
 #include <sched.h>
