@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "arch/probe_site.h"
 #include "base/bytes.h"
 #include "types/user_probe.h"
 
@@ -88,6 +89,8 @@ struct Arch {
   // Where in a function's code the instruction begins that the byte at `offset` is part of. Nothing
   // when that cannot be told. A uprobe elsewhere would change what the program does.
   std::optional<uint64_t> (*instruction_start)(Bytes code, uint64_t offset) = nullptr;
+  // Why a uprobe must not be put on an instruction. Nothing when it does no harm.
+  std::optional<ProbeSiteProblem> (*probe_site_problem)(const ProbeSite& site) = nullptr;
   // The argument string of a note: one entry for each operand, also for those that cannot be read.
   std::vector<UsdtArgument> (*usdt_arguments)(std::string_view text,
                                               const UsdtOperandContext& context) = nullptr;

@@ -5,6 +5,7 @@
 #include "arch/processors.h"
 #include "arch/x86_length.h"
 #include "arch/x86_operands.h"
+#include "arch/x86_probe_site.h"
 #include "syscall_names.h"
 
 namespace flowtap {
@@ -84,6 +85,7 @@ constinit const Arch kX86_64{
                .plt_digit = 6},
     .longest_instruction = 15,
     .instruction_start = x86_instruction_start,
+    .probe_site_problem = x86_probe_site_problem,
     .usdt_arguments = x86_usdt_arguments,
 };
 
