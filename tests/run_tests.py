@@ -235,9 +235,10 @@ def part_processes(results):
     import processes
     import same_answers
     import unwinding
+    import uprobe_sites
     build("build", "Release")
     build_programs()
-    functions.run((combinations, processes, same_answers, unwinding), ROOT, results)
+    functions.run((combinations, processes, same_answers, unwinding, uprobe_sites), ROOT, results)
 
 
 def part_security(results):

@@ -119,6 +119,7 @@ CompileOptions compile_options(const Options& options, const Child* child) {
   if (options.mode == Mode::Bench) out.check.only_kind = ProbeKind::Bench;
   out.check.swaps_function_probes = !options.unused.has(Feature::KprobeAsFentry);
   out.lower.unused = options.unused;
+  out.check.lists_left_out = options.verbose > 0;
   out.check.keeps_probe = name_filter(options.probe_filter);
   out.check.environment = [](const std::string& name) -> std::optional<std::string> {
     const char* value = std::getenv(name.c_str());

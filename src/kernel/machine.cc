@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "base/text.h"
 
@@ -58,6 +60,14 @@ std::optional<uint64_t> find_cgroup_id(const std::string& path) {
   uint64_t id;
   std::memcpy(&id, handle.header.f_handle, sizeof id);
   return id;
+}
+
+bool is_kernel_since(int major, int minor) {
+  utsname system = {};
+  int has_major = 0, has_minor = 0;
+  if (::uname(&system) < 0) return false;
+  if (std::sscanf(system.release, "%d.%d", &has_major, &has_minor) != 2) return false;
+  return std::pair(has_major, has_minor) >= std::pair(major, minor);
 }
 
 }  // namespace flowtap

@@ -19,6 +19,8 @@ uint32_t count_possible_cpus();
 std::vector<int> parse_cpu_list(std::string_view text);
 
 KernelVersion running_version();
+// Whether the running kernel is of this version or newer.
+bool is_kernel_since(int major, int minor);
 
 // The id that a BPF program sees for a directory of cgroup2.
 std::optional<uint64_t> find_cgroup_id(const std::string& path);

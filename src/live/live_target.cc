@@ -58,7 +58,10 @@ struct LiveTarget::State {
   std::set<std::string> by_wildcard;  // binaries that no one asked for by name
   KernelSymbols symbols = KernelSymbols();
   DwarfTypes programs = DwarfTypes();
+  std::string code_path = {};  // the last one whose code was looked at
+  std::optional<ElfFile> code = {};
 
+  const ElfFile* open_code(const std::string& path);
   const Result<Tracefs>& find_tracefs() {
     if (!tracefs)
       tracefs = tracefs_directory.empty() ? Tracefs::find() : Tracefs(tracefs_directory);
@@ -381,6 +384,28 @@ std::optional<UserObject> LiveTarget::user_object(const std::string& path,
   for (const UserFunction& function : file->functions().found)
     if (function.name == name) return UserObject{function.address, 8};
   return std::nullopt;
+}
+
+// A wildcard asks for thousands of places of one file.
+const ElfFile* LiveTarget::State::open_code(const std::string& path) {
+  if (code_path != path) {
+    code_path = path;
+    Result<ElfFile> opened = ElfFile::open(path);
+    code = opened ? std::optional(std::move(*opened)) : std::nullopt;
+  }
+  return code ? &*code : nullptr;
+}
+
+std::optional<ProbeSiteProblem> LiveTarget::probe_site_problem(const std::string& path,
+                                                               uint64_t file_offset,
+                                                               bool begins_function) const {
+  const ElfFile* elf = state_->open_code(path);
+  if (!elf) return std::nullopt;
+  std::vector<char> code = elf->bytes_at(file_offset, arch().longest_instruction);
+  return arch().probe_site_problem({.code = std::as_bytes(std::span(code)),
+                                    .elf_machine = elf->machine(),
+                                    .begins_function = begins_function,
+                                    .kernel_calls_long_nops = is_kernel_since(6, 18)});
 }
 
 std::optional<uint64_t> LiveTarget::instruction_start(const std::string& path,

@@ -74,6 +74,8 @@ class LiveTarget : public Target {
   Result<std::vector<UsdtProbe>> usdt_probes(const std::string& path) const override;
   std::optional<UserObject> user_object(const std::string& path,
                                         std::string_view name) const override;
+  std::optional<ProbeSiteProblem> probe_site_problem(const std::string& path, uint64_t file_offset,
+                                                     bool begins_function) const override;
   std::optional<uint64_t> instruction_start(const std::string& path, const UserFunction& function,
                                             uint64_t offset) const override;
   std::optional<uint64_t> code_offset(const std::string& path, uint64_t address) const override;

@@ -4,6 +4,7 @@
 #include "sema/attach_points.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <csignal>
@@ -11,6 +12,7 @@
 
 #include "base/text.h"
 #include "builtins/probes.h"
+#include "sema/left_out.h"
 
 namespace flowtap {
 
@@ -31,7 +33,7 @@ class Expander {
       return {};
     }
     expand_kind(*row);
-    return std::move(points_);
+    return take_points();
   }
 
  private:
@@ -77,6 +79,17 @@ class Expander {
                             row.kind == ProbeKind::Kprobe || row.kind == ProbeKind::Fentry;
       if (fits && glob_match(part(0), row.name)) expand_kind(row);
     }
+    return take_points();
+  }
+
+  std::vector<AttachPoint> take_points() {
+    report_left_out(left_out_,
+                    {.pattern = fmt::format("{}", fmt::join(spec_.parts, ":")),
+                     .left = points_.size(),
+                     .may_be_none = options_.allows_missing,
+                     .shows_list = options_.lists_left_out,
+                     .span = spec_.span},
+                    diagnostics_);
     return std::move(points_);
   }
 
@@ -409,6 +422,29 @@ class Expander {
 
   // Where the target may be many files, one that lacks what is looked for is no mistake.
   bool names_one_binary() const { return !part(1).empty() && !has_glob(part(1)); }
+  bool is_wildcard() const {
+    return !names_one_binary() || has_glob(part(count())) || (count() == 3 && has_glob(part(2)));
+  }
+
+  // A place of a user program, unless a uprobe does not go there.
+  AttachPoint* add_place(const ProbeRow& row, std::string name, const std::string& path,
+                         uint64_t file_offset, bool begins_function) {
+    auto problem = target_.probe_site_problem(path, file_offset, begins_function);
+    if (problem) {
+      bool is_wanted = !options_.keeps_probe || options_.keeps_probe(name);
+      if (!is_wanted) return nullptr;
+      if (is_wildcard() || options_.allows_missing)
+        left_out_.push_back({std::move(name), std::move(*problem)});
+      else
+        error(fmt::format("cannot probe '{}': {}", name, why_not_there(*problem, begins_function)));
+      return nullptr;
+    }
+    AttachPoint& point = add(row.kind, std::move(name));
+    point.target = path;
+    point.file_offset = file_offset;
+    point.is_one_of_many = is_wildcard();
+    return &point;
+  }
 
   void expand_uprobe(const ProbeRow& row) {
     if (count() > 2 && part(2).starts_with('@')) return expand_source_line(row);
@@ -481,15 +517,15 @@ class Expander {
   }
 
   void add_user(const ProbeRow& row, const std::string& path, const UserFunction& function,
-                uint64_t offset) {
+                uint64_t offset, std::string name = {}) {
     std::string suffix = offset ? fmt::format("+{}", offset) : "";
-    AttachPoint& point =
-        add(row.kind, fmt::format("{}:{}:{}{}", row.name, path, function.name, suffix));
-    point.target = path;
-    point.function = function.name;
-    point.offset = offset;
-    point.address = function.address;
-    point.file_offset = function.file_offset + offset;
+    if (name.empty()) name = fmt::format("{}:{}:{}{}", row.name, path, function.name, suffix);
+    AttachPoint* point =
+        add_place(row, std::move(name), path, function.file_offset + offset, offset == 0);
+    if (!point) return;
+    point->function = function.name;
+    point->offset = offset;
+    point->address = function.address;
   }
 
   // An ELF virtual address. Only in a known function can be told whether an instruction begins
@@ -511,11 +547,11 @@ class Expander {
       return;
     }
     if (is_known && !check_offset(path, *function, address - function->address)) return;
-    AttachPoint& point = add(row.kind, fmt::format("{}:{}:{:#x}", row.name, path, address));
-    point.target = path;
-    point.function = is_known ? function->name : "";
-    point.address = address;
-    point.file_offset = *file_offset;
+    AttachPoint* point = add_place(row, fmt::format("{}:{}:{:#x}", row.name, path, address), path,
+                                   *file_offset, is_known && address == function->address);
+    if (!point) return;
+    point->function = is_known ? function->name : "";
+    point->address = address;
   }
 
   // uprobe:BINARY@FILE:LINE[:COLUMN]: the first statement of that line in each function that has
@@ -550,8 +586,8 @@ class Expander {
         bool holds = address >= function.address && address - function.address < function.size;
         if (!holds || std::find(seen.begin(), seen.end(), function.address) != seen.end()) continue;
         seen.push_back(function.address);
-        add_user(row, path, function, address - function.address);
-        points_.back().name = fmt::format("{}:{}@{}:{}", row.name, path, place.file, place.line);
+        add_user(row, path, function, address - function.address,
+                 fmt::format("{}:{}@{}:{}", row.name, path, place.file, place.line));
       }
   }
 
@@ -573,14 +609,14 @@ class Expander {
   }
 
   void add_usdt(const ProbeRow& row, const std::string& path, const UsdtProbe& probe) {
-    AttachPoint& point =
-        add(row.kind, fmt::format("{}:{}:{}:{}", row.name, path, probe.provider, probe.name));
-    point.target = path;
-    point.provider = probe.provider;
-    point.function = probe.name;
-    point.address = probe.address;
-    point.file_offset = probe.file_offset;
-    point.semaphore_offset = probe.semaphore_offset;
+    AttachPoint* point =
+        add_place(row, fmt::format("{}:{}:{}:{}", row.name, path, probe.provider, probe.name), path,
+                  probe.file_offset, false);
+    if (!point) return;
+    point->provider = probe.provider;
+    point->function = probe.name;
+    point->address = probe.address;
+    point->semaphore_offset = probe.semaphore_offset;
   }
 
   const AttachSpec& spec_;
@@ -588,6 +624,7 @@ class Expander {
   const CheckOptions& options_;
   Diagnostics& diagnostics_;
   std::vector<AttachPoint> points_;
+  std::vector<LeftOut> left_out_;
 };
 
 }  // namespace

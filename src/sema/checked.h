@@ -142,6 +142,7 @@ struct CheckOptions {
   std::vector<std::pair<std::string, std::optional<std::string>>> named;  // --name[=value] after --
   // --test, --bench: the kind of probe that is run. Others of the two kinds are left out.
   std::optional<ProbeKind> only_kind;
+  bool lists_left_out = false;  // places that a wildcard cannot take, each by name
   // --probe-filter: whether an attach point of this name is wanted; empty keeps all.
   std::function<bool(const std::string& name)> keeps_probe;
   Environment environment = [](const std::string&) { return std::nullopt; };

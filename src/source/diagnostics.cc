@@ -80,7 +80,7 @@ std::string render(const Diagnostic& diagnostic, const Sources& sources) {
   if (has_place) out += excerpt(sources, diagnostic.span);
   for (const Diagnostic::Note& note : diagnostic.notes) {
     out += fmt::format("{}note: {}\n", place_prefix(sources, note.span), note.message);
-    out += excerpt(sources, note.span);
+    if (note.span != kNowhere) out += excerpt(sources, note.span);
   }
   if (!diagnostic.hint.empty()) out += fmt::format("hint: {}\n", diagnostic.hint);
   return out;

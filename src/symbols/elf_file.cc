@@ -189,6 +189,12 @@ Status ElfFile::read_names(uint32_t names) {
   });
 }
 
+std::vector<char> ElfFile::bytes_at(uint64_t file_offset, uint64_t most) const {
+  if (file_offset >= size()) return {};
+  Result<std::vector<char>> found = bytes(file_offset, std::min(most, size() - file_offset));
+  return found ? std::move(*found) : std::vector<char>();
+}
+
 // Empty when the file does not say.
 std::string_view ElfFile::name_of(const ElfSection& section) const {
   if (section.name >= section_names_.size()) return {};

@@ -93,6 +93,8 @@ class ElfFile {
   void hide_section(std::string_view name);
   // Any bytes of the file.
   Result<std::vector<char>> bytes(uint64_t file_offset, uint64_t size) const;
+  // As many of them as there are.
+  std::vector<char> bytes_at(uint64_t file_offset, uint64_t most) const;
 
   // Functions and variables that this file defines: .symtab first, then .dynsym, so that most
   // are seen twice. Names live until the visitor returns. An error when some are left out, after

@@ -152,6 +152,12 @@ class Target {
   virtual std::optional<uint64_t> instruction_start(const std::string& path,
                                                     const UserFunction& function,
                                                     uint64_t offset) const = 0;
+  // Why a uprobe there would fail or change the traced program; nothing when it does neither.
+  virtual std::optional<ProbeSiteProblem> probe_site_problem(const std::string& /*path*/,
+                                                             uint64_t /*file_offset*/,
+                                                             bool /*begins_function*/) const {
+    return std::nullopt;
+  }
   // Where code of an ELF virtual address lies in the file; nothing when there is none.
   virtual std::optional<uint64_t> code_offset(const std::string& path, uint64_t address) const = 0;
   // ELF virtual address of a place in the file.

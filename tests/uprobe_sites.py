@@ -1,0 +1,125 @@
+"""No program that is traced changes: tests/programs/probe_sites.c has functions that begin with all kinds of instructions."""
+
+import re
+import subprocess
+from pathlib import Path
+
+from processes import Running
+
+# The kernel of this test's machine does them no harm, but others do: guests lack AVX-512 (all its functions end with a signal).
+MAY_BE_HARMLESS = {"smsw", "evex_vcmpps", "evex_vfnmadd132ss"}
+
+
+def program_beside(flowtap):
+    return str(Path(flowtap).parent / "programs" / "probe_sites")
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def verdicts_of_kernel(program):
+    return dict(line.split() for line in run(program, "try").stdout.splitlines())
+
+
+def left_out(flowtap, kind, program):
+    """The names under -v, and the warning."""
+    done = run(flowtap, "--dry-run", "-v", "-e", f"{kind}:{program}:site_* {{ }}")
+    return set(re.findall(r"^note: '.*:site_(\w+)'", done.stderr, re.M)), done.stderr.splitlines()[0]
+
+
+def harmful_places_are_those_of_the_kernel(flowtap):
+    """The table in src/arch is what the running kernel does, one way and the other."""
+    program = program_beside(flowtap)
+    kernel = verdicts_of_kernel(program)
+    harmful = {name for name, verdict in kernel.items() if verdict != "same"}
+    problem = "" if len(kernel) > 90 and len(harmful) > 40 else f"the kernel was not tried: {kernel}"
+    for kind in ("uprobe", "uretprobe"):
+        named, warning = left_out(flowtap, kind, program)
+        if harmful - named:
+            problem += f"  {kind} takes what changes the program: {sorted(harmful - named)}\n"
+        if named - harmful - MAY_BE_HARMLESS:
+            problem += f"  {kind} leaves out what does no harm: {sorted(named - harmful - MAY_BE_HARMLESS)}\n"
+        if f"warning: {len(named)} of {len(kernel)} places of '{kind}:{program}:site_*' are left out: " not in warning:
+            problem += f"  {warning}\n"
+    return problem
+
+
+def beside(flowtap, program, *arguments):
+    """What the program prints while flowtap traces it; what flowtap does."""
+    running = Running(flowtap, *arguments)
+    printed = run(program).stdout
+    return (printed, *running.stop())
+
+
+def traced_program_does_the_same(flowtap):
+    program = program_beside(flowtap)
+    before = run(program).stdout
+    script = f"uprobe:{program}:site_* {{ @[func] = count(); }} uretprobe:{program}:site_* {{ @returns[func] = count(); }}"
+    problem = ""
+    for features_used in ([], ["--no-feature", "uprobe_multi"]):
+        printed, out, err = beside(flowtap, program, *features_used, "-e", script)
+        counted = len(re.findall(r"^@\[site_", out, re.M))
+        if printed != before:
+            problem += f"  {features_used}: {set(printed.splitlines()) - set(before.splitlines())} {err}\n"
+        if counted < 30:
+            problem += f"  {features_used}: only {counted} functions were counted: {err}\n"
+    return problem
+
+
+def named_place_that_would_change_the_program_is_refused(flowtap):
+    """Also while nothing runs it, when the kernel would say nothing."""
+    program = program_beside(flowtap)
+    changes = "would be executed wrongly by the kernel's uprobes and change the traced program"
+    address = hex(int(run("nm", program).stdout.split(" T site_vpcmpeqb\n")[0].split()[-1], 16))
+    expected = {
+        f"uprobe:{program}:site_vpcmpeqb": f"its first instruction (vpcmpeqb, VEX-encoded) {changes}",
+        f"uretprobe:{program}:site_vcmpps": f"its first instruction (vcmp, VEX-encoded) {changes}",
+        f"uprobe:{program}:site_call+7": "",
+        f"uprobe:{program}:{address}": f"its first instruction (vpcmpeqb, VEX-encoded) {changes}",
+        f"uprobe:{program}:site_lock_inc": "the kernel's uprobes do not support its first instruction (lock prefix)",
+        f"uretprobe:{program}:site_hlt": "the kernel's uprobes do not support its first instruction (hlt)",
+    }
+    problem = ""
+    for place, reason in expected.items():
+        done = run(flowtap, "--dry-run", "-e", f"{place} {{ }}")
+        wanted = f"error: cannot probe '{place}': {reason}\n" if reason else "Attached 1 probe\n"
+        if wanted not in done.stderr or done.returncode != (1 if reason else 0):
+            problem += f"  {place}: {done.returncode} {done.stderr}"
+    return problem
+
+
+def wildcard_of_harmful_places_is_refused(flowtap):
+    program = program_beside(flowtap)
+    done = run(flowtap, "--dry-run", "-e", f"uprobe:{program}:site_vpcmpeq* {{ }}")
+    return "" if done.returncode == 1 and "error: none of the 5 places of 'uprobe:" in done.stderr else done.stderr
+
+
+def named_place_is_left_out_where_scripts_say_so(flowtap):
+    program = program_beside(flowtap)
+    script = f"config = {{ missing_probes = warn }} uprobe:{program}:site_vpor, uprobe:{program}:site_push {{ }}"
+    done = run(flowtap, "--dry-run", "-e", script)
+    return "" if "warning: 1 of 1 places of" in done.stderr and "Attached 1 probe\n" in done.stderr else done.stderr
+
+
+def tools_for_functions_leave_them_out(flowtap):
+    program = program_beside(flowtap)
+    before = run(program).stdout
+    problem = ""
+    for tool, shown in (("funccount", "site_vxorps"), ("funclatency", "@total"), ("stackcount", "site_vxorps")):
+        printed, out, err = beside(flowtap, program, tool, f"{program}:site_v*")
+        if "places of" not in err or shown not in out or printed != before:
+            problem += f"  {tool}: {set(printed.splitlines()) - set(before.splitlines())} {out} {err}"
+    named = run(flowtap, "trace", f"{program}:site_vpor")
+    return problem if "error: cannot probe" in named.stderr else problem + f"  trace: {named.stderr}"
+
+
+def long_nop_amid_a_function_is_left_alone(flowtap):
+    """Since 6.18 the kernel makes it a call, which overwrites what the function keeps below its stack pointer."""
+    program = program_beside(flowtap)
+    is_harmful = run(program, "try", "leaf").stdout != "1 2 3 \n"
+    done = run(flowtap, "-q", "-c", f"{program} leaf", "-e", f"uprobe:{program}:leaf+5 {{ @ = count(); }}")
+    if is_harmful:
+        reason = "the instruction there (nop of 5 bytes) would be executed wrongly"
+        return "" if done.returncode == 1 and reason in done.stderr else done.stdout + done.stderr
+    return "" if "1 2 3 \n" in done.stdout and "@: 3" in done.stdout else f"refused without need: {done.stderr}"
