@@ -33,6 +33,7 @@ std::string hint_for_uprobe(int code) {
   switch (code) {
     case EPERM: return permission_hint();
     case ESRCH: return "the process has gone";
+    case kNotSupportedByKernel: return "the kernel does not put uprobes on every instruction";
     case EINVAL: return "is there an instruction at this place?";
     default: return {};
   }

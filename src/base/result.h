@@ -12,13 +12,20 @@
 
 namespace flowtap {
 
+// 524 has no text outside of the kernel.
+inline constexpr int kNotSupportedByKernel = 524;  // ENOTSUPP
+inline std::string errno_text(int code) {
+  return code == kNotSupportedByKernel ? "the kernel does not support this (ENOTSUPP)"
+                                       : std::strerror(code);
+}
+
 struct Error {
   std::string what;  // what was tried, on what: "cannot open 'x.bt'"
   int code = 0;      // errno, or 0 when no system call failed
   std::string hint;  // what to do about it, if something would help
 
   // "what: reason", the form that is shown after "error: ".
-  std::string message() const { return code ? what + ": " + std::strerror(code) : what; }
+  std::string message() const { return code ? what + ": " + errno_text(code) : what; }
 };
 
 // An Error made from the errno of the call that just failed.

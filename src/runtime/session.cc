@@ -188,7 +188,10 @@ Status Session::State::attach_points(size_t program, std::span<const AttachPoint
   }
   if (points.size() == 1) {
     bool is_forgiven = options.forgive && options.forgive(*points[0], done.error());
-    return is_forgiven ? Status(Done{}) : Status(done.error());
+    if (is_forgiven) return Done{};
+    if (!refused_places.take(*points[0], done.error())) return done.error();
+    say(fmt::format("left out: {}", done.error().message()));
+    return Done{};
   }
   // One of them spoils it for all, and the kernel does not say which: it is alone after some
   // halving, and can be named.
@@ -234,7 +237,8 @@ Status Session::State::attach_all() {
     Status done = attach_program(i, true);
     if (!done) return done.error();
   }
-  return Done{};
+  if (is_over) return Done{};
+  return refused_places.report(parts.image, parts.sources, parts.writer, options.warns);
 }
 
 // Tests and benchmarks are not attached unless asked for by their own options.

@@ -10,6 +10,7 @@
 #include "runtime/losses.h"
 #include "runtime/map_output.h"
 #include "runtime/map_sides.h"
+#include "runtime/refused_places.h"
 #include "runtime/session.h"
 #include "runtime/signals.h"
 #include "runtime/traced_files.h"
@@ -76,6 +77,7 @@ struct Session::State {
   LoadedImage loaded;
   std::vector<Attached> attached;
   TracedFiles traced_files;
+  RefusedPlaces refused_places;
   std::optional<UnwindTables> unwind;
   std::optional<Actions> actions;
   std::optional<Losses> losses;

@@ -4,6 +4,7 @@
 //   probe_sites try     puts a uprobe and a uretprobe of perf on each, without flowtap: "NAME
 //   VERDICT",
 //                       which is same, changes or refused
+//   probe_sites wait    does nothing for ten minutes
 //   probe_sites leaf    three calls of a function that keeps its variable below the stack pointer,
 //   with
 //                       a nop of 5 bytes in the middle; "try leaf" with a uprobe on that
@@ -154,6 +155,14 @@ asm(".section .rodata; .p2align 6; constants: .quad 0x0123456789abcdef, 2, 3, 4,
     ".p2align 5; .globl leaf; .type leaf,@function; leaf: mov %rdi,-8(%rsp)\n"
     ".byte 0x0f,0x1f,0x44,0,0; mov -8(%rsp),%rax; ret; .size leaf, .-leaf");
 long leaf(long value);
+// Never called: the kernel cannot decode the second.
+asm(".text\n"
+    ".globl odd_first; .type odd_first,@function; odd_first: nop; ret; .size odd_first, "
+    ".-odd_first\n"
+    ".globl odd_second; .type odd_second,@function; odd_second: .byte 0x0f,0x3a,0xc2,0,0,0; ret; "
+    ".size odd_second, .-odd_second\n"
+    ".globl odd_third; .type odd_third,@function; odd_third: nop; ret; .size odd_third, "
+    ".-odd_third\n");
 
 // Sets all registers, calls the function, and writes them to the state; memory stands at a fixed
 // address.
@@ -262,6 +271,7 @@ static int call_leaf(int is_probed) {
 int main(int argc, char** argv) {
   int is_try = argc > 1 && strcmp(argv[1], "try") == 0;
   if (argc > 1 && strcmp(argv[argc - 1], "leaf") == 0) return call_leaf(is_try);
+  if (argc > 1 && strcmp(argv[1], "wait") == 0) return (int)sleep(600);
   setvbuf(stdout, NULL, _IOLBF, 0);
   for (int i = 0; i < 16; i++)
     for (int j = 0; j < 32; j++)
