@@ -2,6 +2,8 @@
 
 import re
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 from processes import Running
@@ -104,7 +106,7 @@ def tools_for_functions_leave_them_out(flowtap):
     program = program_beside(flowtap)
     before = run(program).stdout
     problem = ""
-    for tool, shown in (("funccount", "site_vxorps"), ("funclatency", "@total"), ("stackcount", "site_vxorps")):
+    for tool, shown in (("funccount", "site_vxorps"), ("funclatency", "@total"), ("stackcount", "]: 3")):
         printed, out, err = beside(flowtap, program, tool, f"{program}:site_v*")
         if "places of" not in err or shown not in out or printed != before:
             problem += f"  {tool}: {set(printed.splitlines()) - set(before.splitlines())} {out} {err}"
@@ -143,3 +145,82 @@ def long_nop_amid_a_function_is_left_alone(flowtap):
         reason = "the instruction there (nop of 5 bytes) would be executed wrongly"
         return "" if done.returncode == 1 and reason in done.stderr else done.stdout + done.stderr
     return "" if "1 2 3 \n" in done.stdout and "@: 3" in done.stdout else f"refused without need: {done.stderr}"
+
+
+class Waiting:
+    """tests/programs/indirect.c, which calls its functions when told."""
+
+    def __init__(self, flowtap):
+        self.program = str(Path(flowtap).parent / "programs" / "indirect")
+        self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def call(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline()
+
+    def __enter__(self):
+        time.sleep(0.3)  # until the linker has chosen
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+
+def functions_that_the_linker_chooses_are_counted(flowtap):
+    problem = ""
+    for kind, name, count in (("uprobe", "chosen_plain", 2000), ("uretprobe", "chosen_too", 2000)):
+        with Waiting(flowtap) as waiting:
+            running = Running(flowtap, "-e", f"{kind}:{waiting.program}:{name} {{ @ = count(); @sum = sum(1); }}")
+            waiting.call()
+            out, err = running.stop()
+        # Both names stand for one function, and their calls cannot be told apart.
+        if f"@: {count}\n" not in out or "has its code in common with 'chosen_" not in err:
+            problem += f"  {kind}:{name}: {out} {err}"
+    with Waiting(flowtap) as waiting:
+        running = Running(flowtap, "funccount", f"{waiting.program}:chosen_*")
+        waiting.call()
+        out, err = running.stop()
+    if "chosen_plain" not in out or " 2000" not in out:
+        problem += f"  funccount: {out}"
+    if "2 of 3 places of" not in err or "and no running process shows which one (1)" not in err:
+        problem += f"  funccount: {err}"
+    return problem
+
+
+def functions_of_the_c_library_are_counted_or_refused(flowtap):
+    """strlen() is another function on each kind of processor."""
+    calls = "import ctypes, sys\nlibc = ctypes.CDLL(None)\nstrlen = libc.strlen\nsys.stdin.readline()\nfor _ in range(1000): strlen(b'text')\nprint(flush=True)\nsys.stdin.readline()"
+    process = subprocess.Popen([sys.executable, "-c", calls], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    script = 'uprobe:libc:strlen /str(arg0) == "text"/ { @ = count(); }'
+    try:
+        tried = run(flowtap, "--dry-run", "-p", str(process.pid), "-e", script)
+        if tried.returncode:
+            is_told = "of its implementation __strlen_" in tried.stderr and "the kernel's uprobes" in tried.stderr
+            return "" if is_told else tried.stderr
+        running = Running(flowtap, "-p", str(process.pid), "-e", script)
+        process.stdin.write("\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        out, err = running.stop()
+    finally:
+        process.kill()
+        process.communicate()
+    return "" if "@: 1000\n" in out else out + err
+
+
+def function_that_nobody_has_chosen_is_refused(flowtap):
+    program = str(Path(flowtap).parent / "programs" / "indirect")
+    problem = ""
+    for script in (f"uprobe:{program}:chosen_plain {{ }}", f"uprobe:{program}:chosen_* {{ }}"):
+        done = run(flowtap, "--dry-run", "-e", script)
+        if done.returncode != 1 or "no running process shows which one" not in done.stderr:
+            problem += f"  {script}: {done.stderr}"
+    with Waiting(flowtap) as waiting:
+        done = run(flowtap, "--dry-run", "-e", f"uprobe:{program}:chosen_vector {{ }}")
+        if "': of its implementation by_vector, its first instruction (vpcmpeqb, VEX-encoded) would be" not in done.stderr:
+            problem += f"  {done.stderr}"
+        waiting.call()
+    return problem

@@ -67,6 +67,13 @@ struct UsdtOperandContext {
   std::function<std::optional<uint64_t>(std::string_view name)> symbol_address;
 };
 
+// Relocations for functions that the dynamic linker chooses; symbols/indirect_functions.h.
+struct IndirectRelocations {
+  uint32_t resolved = 0;     // the address is what the resolver returns
+  uint32_t call_slot = 0;    // the address of a symbol, for calls through the linkage table
+  uint32_t global_data = 0;  // the same, for other uses
+};
+
 struct Arch {
   std::string_view name;  // uname(2)'s
   uint16_t elf_machine = 0;
@@ -85,6 +92,7 @@ struct Arch {
   Breakpoint breakpoint;
   uint32_t watchpoints = 0;  // of the hardware
   UnwindRules unwind;
+  IndirectRelocations indirect;
   uint32_t longest_instruction = 0;
   // Where in a function's code the instruction begins that the byte at `offset` is part of. Nothing
   // when that cannot be told. A uprobe elsewhere would change what the program does.

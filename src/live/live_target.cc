@@ -30,6 +30,7 @@
 #include "symbols/dwarf_types.h"
 #include "symbols/elf_file.h"
 #include "symbols/find_binary.h"
+#include "symbols/indirect_functions.h"
 #include "symbols/kallsyms.h"
 #include "symbols/usdt_notes.h"
 #include "target/btf_signatures.h"
@@ -61,7 +62,12 @@ struct LiveTarget::State {
   std::string code_path = {};  // the last one whose code was looked at
   std::optional<ElfFile> code = {};
 
+  // By file and resolver.
+  std::map<std::string, std::multimap<uint64_t, UserFunction>> implementations = {};
+
   const ElfFile* open_code(const std::string& path);
+  std::multimap<uint64_t, UserFunction> find_implementations(
+      const std::string& path, const IndirectRelocations& kinds) const;
   const Result<Tracefs>& find_tracefs() {
     if (!tracefs)
       tracefs = tracefs_directory.empty() ? Tracefs::find() : Tracefs(tracefs_directory);
@@ -319,6 +325,41 @@ Result<std::vector<UserFunction>> LiveTarget::user_functions(const std::string& 
   ElfFile::Functions functions = file->functions(name);
   if (!functions.status) warn(functions.status.error().message());
   return std::move(functions.found);
+}
+
+// Looking at all processes takes a while, so that it is done once for all functions of a file.
+std::vector<UserFunction> LiveTarget::implementations(const std::string& path,
+                                                      const UserFunction& resolver) const {
+  auto [known, is_new] = state_->implementations.try_emplace(path);
+  if (is_new) known->second = state_->find_implementations(path, arch().indirect);
+  auto [first, end] = known->second.equal_range(resolver.address);
+  std::vector<UserFunction> found;
+  for (; first != end; first++) found.push_back(first->second);
+  return found;
+}
+
+std::multimap<uint64_t, UserFunction> LiveTarget::State::find_implementations(
+    const std::string& path, const IndirectRelocations& kinds) const {
+  Result<ElfFile> file = ElfFile::open(path);
+  if (!file) return {};
+  std::vector<UserFunction> functions = file->functions().found;
+  std::vector<UserFunction> resolvers;
+  std::map<uint64_t, const UserFunction*> others;
+  for (const UserFunction& one : functions)
+    if (one.is_resolver)
+      resolvers.push_back(one);
+    else
+      others.try_emplace(one.address, &one);
+  auto found = flowtap::find_implementations(*file, resolvers, kinds, pid);
+  std::multimap<uint64_t, UserFunction> out;
+  for (const auto& [resolver, addresses] : found)
+    for (uint64_t address : addresses) {
+      auto named = others.find(address);
+      UserFunction unnamed{.name = fmt::format("{:#x}", address), .address = address};
+      unnamed.file_offset = file->code_offset(address).value_or(0);
+      out.emplace(resolver, named != others.end() ? *named->second : unnamed);
+    }
+  return out;
 }
 
 Result<std::vector<Field>> LiveTarget::user_parameters(const std::string& path,

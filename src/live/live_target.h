@@ -66,6 +66,8 @@ class LiveTarget : public Target {
   Result<std::vector<std::string>> binaries(std::string_view target) const override;
   Result<std::vector<UserFunction>> user_functions(const std::string& path,
                                                    std::string_view name = {}) const override;
+  std::vector<UserFunction> implementations(const std::string& path,
+                                            const UserFunction& resolver) const override;
   Result<Type> user_type(const std::string& path, std::string_view name) const override;
   Result<std::vector<Field>> user_parameters(const std::string& path,
                                              const UserFunction& function) const override;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <csignal>
 #include <map>
+#include <utility>
 
 #include "base/text.h"
 #include "builtins/probes.h"
@@ -428,7 +429,8 @@ class Expander {
 
   // A place of a user program, unless a uprobe does not go there.
   AttachPoint* add_place(const ProbeRow& row, std::string name, const std::string& path,
-                         uint64_t file_offset, bool begins_function) {
+                         uint64_t file_offset, bool begins_function,
+                         const std::string& whose = {}) {
     auto problem = target_.probe_site_problem(path, file_offset, begins_function);
     if (problem) {
       bool is_wanted = !options_.keeps_probe || options_.keeps_probe(name);
@@ -436,7 +438,8 @@ class Expander {
       if (is_wildcard() || options_.allows_missing)
         left_out_.push_back({std::move(name), std::move(*problem)});
       else
-        error(fmt::format("cannot probe '{}': {}", name, why_not_there(*problem, begins_function)));
+        error(fmt::format("cannot probe '{}': {}{}", name, whose,
+                          why_not_there(*problem, begins_function)));
       return nullptr;
     }
     AttachPoint& point = add(row.kind, std::move(name));
@@ -480,13 +483,66 @@ class Expander {
       // One place may have several names, of which a filter may want the last.
       std::string name = fmt::format("{}:{}:{}", row.name, path, candidate.name);
       if (has_glob(function) && options_.keeps_probe && !options_.keeps_probe(name)) continue;
-      seen.push_back(candidate.file_offset);
       found = true;
+      if (candidate.is_resolver && !is_cpp) {
+        add_implementations(row, path, candidate, offset, seen, *functions);
+        continue;
+      }
+      seen.push_back(candidate.file_offset);
       if (!check_offset(path, candidate, offset)) continue;
       add_user(row, path, candidate, offset);
     }
     bool may_be_missing = options_.allows_missing || has_glob(function) || !names_one_binary();
     if (!found && !may_be_missing) report_no_function(path, function);
+  }
+
+  // Calls of a function that the dynamic linker chooses go to what it has chosen; its symbol stands
+  // for the code that chooses.
+  void add_implementations(const ProbeRow& row, const std::string& path,
+                           const UserFunction& resolver, uint64_t offset,
+                           std::vector<uint64_t>& seen,
+                           const std::vector<UserFunction>& functions) {
+    std::string name = fmt::format("{}:{}:{}", row.name, path, resolver.name);
+    std::vector<UserFunction> chosen = target_.implementations(path, resolver);
+    if (offset) {
+      error(
+          fmt::format("'{}' is one of several functions that the dynamic linker chooses from "
+                      "(IFUNC), so that '+{}' is no place",
+                      resolver.name, offset));
+      return;
+    }
+    if (chosen.empty() && (is_wildcard() || options_.allows_missing)) {
+      left_out_.push_back({name, std::nullopt});
+    } else if (chosen.empty()) {
+      error(fmt::format("the dynamic linker chooses the function '{}' (IFUNC), and no running "
+                        "process shows which one",
+                        resolver.name))
+          .with_hint(
+              "start the program first; processes of other users are seen with root's rights");
+    }
+    for (UserFunction one : chosen) {
+      if (std::find(seen.begin(), seen.end(), one.file_offset) != seen.end()) continue;
+      seen.push_back(one.file_offset);
+      std::string implementation = std::exchange(one.name, resolver.name);
+      add_user(row, path, one, 0, name, fmt::format("of its implementation {}, ", implementation));
+      if (!is_wildcard()) warn_of_shared_code(path, resolver, one.address, functions);
+    }
+  }
+
+  // memcpy() and memmove() are one function on many processors.
+  void warn_of_shared_code(const std::string& path, const UserFunction& resolver, uint64_t address,
+                           const std::vector<UserFunction>& functions) {
+    std::vector<std::string> names;
+    for (const UserFunction& other : functions) {
+      bool is_internal = other.name.starts_with('_');
+      if (!other.is_resolver || other.address == resolver.address || is_internal) continue;
+      for (const UserFunction& one : target_.implementations(path, other))
+        if (one.address == address) names.push_back(fmt::format("'{}'", other.name));
+    }
+    if (names.empty()) return;
+    diagnostics_.warning(spec_.span,
+                         fmt::format("'{}' has its code in common with {}: calls of all are seen",
+                                     resolver.name, fmt::join(names, ", ")));
   }
 
   // A breakpoint inside an instruction makes the program do something else.
@@ -517,11 +573,11 @@ class Expander {
   }
 
   void add_user(const ProbeRow& row, const std::string& path, const UserFunction& function,
-                uint64_t offset, std::string name = {}) {
+                uint64_t offset, std::string name = {}, const std::string& whose = {}) {
     std::string suffix = offset ? fmt::format("+{}", offset) : "";
     if (name.empty()) name = fmt::format("{}:{}:{}{}", row.name, path, function.name, suffix);
     AttachPoint* point =
-        add_place(row, std::move(name), path, function.file_offset + offset, offset == 0);
+        add_place(row, std::move(name), path, function.file_offset + offset, offset == 0, whose);
     if (!point) return;
     point->function = function.name;
     point->offset = offset;

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace flowtap {
 
 std::string why_not_there(const ProbeSiteProblem& problem, bool begins_function) {
@@ -18,7 +16,14 @@ std::string why_not_there(const ProbeSiteProblem& problem, bool begins_function)
                                  : "the kernel's uprobes do not support " + what;
 }
 
-static std::string reasons(size_t changing, size_t refused) {
+static std::string reasons(size_t changing, size_t refused, size_t unknown) {
+  if (unknown > 0) {
+    std::string these =
+        "the dynamic linker chooses the function, and no running process shows which one";
+    if (changing + refused == 0) return these;
+    return fmt::format("{} ({}); {} ({})", reasons(changing, refused, 0), changing + refused, these,
+                       unknown);
+  }
   constexpr const char* kChanging =
       "the kernel's uprobes would execute the instruction there wrongly and change the traced "
       "program";
@@ -31,9 +36,10 @@ static std::string reasons(size_t changing, size_t refused) {
 void report_left_out(const std::vector<LeftOut>& places, const LeftOutOf& where,
                      Diagnostics& diagnostics) {
   if (places.empty()) return;
-  auto changes = [](const LeftOut& place) { return place.problem.changes_program; };
-  auto changing = static_cast<size_t>(std::count_if(places.begin(), places.end(), changes));
-  std::string why = reasons(changing, places.size() - changing);
+  size_t changing = 0, refused = 0;
+  for (const LeftOut& place : places)
+    if (place.problem) (place.problem->changes_program ? changing : refused)++;
+  std::string why = reasons(changing, refused, places.size() - changing - refused);
   bool is_error = where.left == 0 && !where.may_be_none;
   Diagnostic& report =
       is_error
@@ -46,8 +52,9 @@ void report_left_out(const std::vector<LeftOut>& places, const LeftOutOf& where,
   if (!where.shows_list) report.with_hint("-v lists them");
   if (!where.shows_list) return;
   for (const LeftOut& place : places)
-    report.notes.push_back(
-        {kNowhere, fmt::format("'{}': {}", place.name, place.problem.instruction)});
+    report.notes.push_back({kNowhere, fmt::format("'{}': {}", place.name,
+                                                  place.problem ? place.problem->instruction
+                                                                : "unknown implementation")});
 }
 
 }  // namespace flowtap

@@ -2,6 +2,7 @@
 // Places of user programs that a wildcard leaves out, since a uprobe there would fail or change the
 // program.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,8 @@
 namespace flowtap {
 
 struct LeftOut {
-  std::string name;  // of the attach point
-  ProbeSiteProblem problem;
+  std::string name;                         // of the attach point
+  std::optional<ProbeSiteProblem> problem;  // none: which implementation processes use is unknown
 };
 
 // What is wrong with a place, as the end of a sentence. The place is a function's beginning or not.

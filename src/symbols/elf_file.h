@@ -23,6 +23,7 @@ struct ElfSymbol {
   std::string_view name;  // mangled, without the version: "memcpy", not "memcpy@@GLIBC_2.14"
   SymbolKind kind = SymbolKind::Function;
   SymbolBinding binding = SymbolBinding::Global;
+  bool is_resolver = false;  // STT_GNU_IFUNC
   uint64_t address = 0;
   uint64_t size = 0;
 };

@@ -99,6 +99,7 @@ Status ElfFile::SymbolReader::take(const Elf64_Sym& symbol, const std::vector<ch
   visit({.name = name,
          .kind = *kind,
          .binding = binding_of(symbol),
+         .is_resolver = ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC,
          .address = symbol.st_value,
          .size = symbol.st_size});
   return Done{};
@@ -168,7 +169,8 @@ ElfFile::Functions ElfFile::functions(std::string_view name) const {
     if (symbol.kind != SymbolKind::Function || (!name.empty() && symbol.name != name)) return;
     std::optional<uint64_t> offset = offset_of(symbol.address);
     if (!offset) return;
-    found.push_back({std::string(symbol.name), symbol.address, *offset, symbol.size});
+    found.push_back(
+        {std::string(symbol.name), symbol.address, *offset, symbol.size, symbol.is_resolver});
   });
   auto key = [](const UserFunction& f) { return std::tie(f.name, f.address); };
   std::sort(found.begin(), found.end(),

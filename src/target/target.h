@@ -134,6 +134,12 @@ class Target {
   // All of them, or those of one name.
   virtual Result<std::vector<UserFunction>> user_functions(const std::string& path,
                                                            std::string_view name = {}) const = 0;
+  // What processes call in the place of a function that is a resolver, as far as that is seen. By
+  // their own names, where they have one.
+  virtual std::vector<UserFunction> implementations(const std::string& /*path*/,
+                                                    const UserFunction& /*resolver*/) const {
+    return {};
+  }
   // From debug information. Parameters whose places are known, in order; the offset is 8 * the
   // number of the argN.
   virtual Result<std::vector<Field>> user_parameters(const std::string& path,

@@ -13,6 +13,7 @@ struct UserFunction {
   uint64_t address = 0;  // ELF virtual address
   uint64_t file_offset = 0;
   uint64_t size = 0;
+  bool is_resolver = false;  // it returns the function of this name (STT_GNU_IFUNC)
 };
 
 struct SourcePlace {
