@@ -102,13 +102,13 @@ def numbers_in_the_task_are_those_of_the_helper(flowtap):
 def maps_that_nothing_uses_take_no_room(flowtap):
     script = 'begin { if (getopt("all", false)) { @all[comm] = count(); } @one[1] = count(); print(@all); clear(@all); exit(); }'
     said = {}
-    for entries, options in {"1": [], "4096": ["--no-feature", "small_maps"]}.items():
+    for entries, options in {"1": [], "131072": ["--no-feature", "small_maps"]}.items():
         done = subprocess.run([flowtap, "-q", "-d", "maps", *options, "-e", script], capture_output=True, text=True)
         maps = [line for line in done.stderr.splitlines() if line.startswith("@all: type")]
         if [line.rsplit(" ", 1)[1] for line in maps] != [entries]:
             return f"{options}: {done.stdout}{done.stderr}"
         said[entries] = done.stdout
-    if said["1"] != said["4096"] or "@one[1]: 1" not in said["1"]:
+    if said["1"] != said["131072"] or "@one[1]: 1" not in said["1"]:
         return str(said)
     done = subprocess.run([flowtap, "-q", "-e", script, "--", "--all"], capture_output=True, text=True)
     return "" if "@all[flowtap]: 1" in done.stdout else done.stdout + done.stderr

@@ -8,8 +8,11 @@ from pathlib import Path
 
 from processes import Running
 
-def program_beside(flowtap):
-    return str(Path(flowtap).parent / "programs" / "probe_sites")
+GROUP = "probe sites"  # a uprobe is in all processes of a program, and some here are there to do harm
+
+
+def program_beside(path):
+    return str(Path(path).parent / "programs" / "probe_sites")
 
 
 def run(*command):

@@ -485,7 +485,7 @@ class Expander {
       if (has_glob(function) && options_.keeps_probe && !options_.keeps_probe(name)) continue;
       found = true;
       if (candidate.is_resolver && !is_cpp) {
-        add_implementations(row, path, candidate, offset, seen, *functions);
+        add_implementations(row, path, candidate, offset, seen);
         continue;
       }
       seen.push_back(candidate.file_offset);
@@ -500,8 +500,7 @@ class Expander {
   // for the code that chooses.
   void add_implementations(const ProbeRow& row, const std::string& path,
                            const UserFunction& resolver, uint64_t offset,
-                           std::vector<uint64_t>& seen,
-                           const std::vector<UserFunction>& functions) {
+                           std::vector<uint64_t>& seen) {
     std::string name = fmt::format("{}:{}:{}", row.name, path, resolver.name);
     std::vector<UserFunction> chosen = target_.implementations(path, resolver);
     if (offset) {
@@ -517,23 +516,24 @@ class Expander {
       error(fmt::format("the dynamic linker chooses the function '{}' (IFUNC), and no running "
                         "process shows which one",
                         resolver.name))
-          .with_hint(
-              "start the program first; processes of other users are seen with root's rights");
+          .with_hint("start the program first; only root sees the processes of other users");
     }
     for (UserFunction one : chosen) {
       if (std::find(seen.begin(), seen.end(), one.file_offset) != seen.end()) continue;
       seen.push_back(one.file_offset);
       std::string implementation = std::exchange(one.name, resolver.name);
       add_user(row, path, one, 0, name, fmt::format("of its implementation {}, ", implementation));
-      if (!is_wildcard()) warn_of_shared_code(path, resolver, one.address, functions);
+      if (!is_wildcard()) warn_of_shared_code(path, resolver, one.address);
     }
   }
 
   // memcpy() and memmove() are one function on many processors.
-  void warn_of_shared_code(const std::string& path, const UserFunction& resolver, uint64_t address,
-                           const std::vector<UserFunction>& functions) {
+  void warn_of_shared_code(const std::string& path, const UserFunction& resolver,
+                           uint64_t address) {
     std::vector<std::string> names;
-    for (const UserFunction& other : functions) {
+    Result<std::vector<UserFunction>> functions = target_.user_functions(path);
+    if (!functions.ok()) return;
+    for (const UserFunction& other : *functions) {
       bool is_internal = other.name.starts_with('_');
       if (!other.is_resolver || other.address == resolver.address || is_internal) continue;
       for (const UserFunction& one : target_.implementations(path, other))
