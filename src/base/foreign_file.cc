@@ -16,7 +16,11 @@
 
 namespace flowtap {
 
-bool FileIdentity::is_same_content(const FileIdentity& other) const {
+bool FileIdentity::is_unchanged(const FileIdentity& other) const {
+  return may_have_same_content(other) && changed_ns == other.changed_ns;
+}
+
+bool FileIdentity::may_have_same_content(const FileIdentity& other) const {
   return inode == other.inode && size == other.size && written_ns == other.written_ns;
 }
 

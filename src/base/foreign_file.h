@@ -22,9 +22,11 @@ struct FileIdentity {
   int64_t changed_ns = 0, written_ns = 0;
 
   auto operator<=>(const FileIdentity&) const = default;
-  // The same as far as it was not written to: a new name, a link or other rights change ctime, and
-  // an overlay file system has a device number of its own.
-  bool is_same_content(const FileIdentity& other) const;
+  // Nobody has changed it; an overlay file system has a device number of its own.
+  bool is_unchanged(const FileIdentity& other) const;
+  // Perhaps only its names or its permissions were changed, which ctime shows too. No proof that
+  // nobody wrote to it: anybody can set the time of the last write.
+  bool may_have_same_content(const FileIdentity& other) const;
 };
 
 FileIdentity identity_of(const struct stat& info);

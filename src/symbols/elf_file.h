@@ -104,6 +104,9 @@ class ElfFile {
   // The same, with those of the separate debug file when this file has no .symtab of its own.
   Status visit_all_symbols(const std::function<void(const ElfSymbol&)>& visit,
                            const std::string& debug_directory = kDebugDirectory) const;
+  // Of all that names of addresses come from. Not the build id alone: it is the same for programs
+  // that differ in names only. None when that is too much to read for it.
+  std::optional<uint64_t> hash_of_symbols() const;
   // Notes of the section of this name. Views live until the visitor returns.
   Status visit_notes(std::string_view section,
                      const std::function<void(const ElfNote&)>& visit) const;

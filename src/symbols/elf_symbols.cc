@@ -120,6 +120,34 @@ Status ElfFile::visit_symbols(const std::function<void(const ElfSymbol&)>& visit
   return Done{};
 }
 
+// FNV-1a.
+static void add_to_hash(uint64_t& hash, std::string_view bytes) {
+  for (char byte : bytes) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3;
+}
+
+std::optional<uint64_t> ElfFile::hash_of_symbols() const {
+  constexpr uint64_t kMostBytes = 16 << 20;
+  uint64_t hash = 0xcbf29ce484222325, all = 0;
+  auto add_number = [&](uint64_t number) {
+    add_to_hash(hash, {reinterpret_cast<const char*>(&number), sizeof number});
+  };
+  add_to_hash(hash, build_id_);  // of the separate debug file, too
+  for (const ElfSegment& segment : segments_)
+    for (uint64_t number : {segment.address, segment.file_offset, segment.file_size})
+      add_number(number);
+  for (const ElfSection& section : sections_) {
+    bool has_names = section.type == SHT_SYMTAB || section.type == SHT_DYNSYM;
+    if (!has_names && section.type != SHT_STRTAB) continue;
+    add_number(section.type);
+    add_number(section.size);
+    if (section.size > kMostBytes || (all += section.size) > kMostBytes) return std::nullopt;
+    Result<std::vector<char>> content = bytes(section.file_offset, section.size);
+    if (!content) return std::nullopt;
+    add_to_hash(hash, {content->data(), content->size()});
+  }
+  return hash;
+}
+
 Status ElfFile::visit_all_symbols(const std::function<void(const ElfSymbol&)>& visit,
                                   const std::string& debug_directory) const {
   if (Status status = visit_symbols(visit); !status) return status;

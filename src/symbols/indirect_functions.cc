@@ -52,7 +52,7 @@ class Finder {
     auto is_it = [&](const Mapping& mapping) {
       if (!mapping.is_file()) return false;
       std::optional<FileIdentity> identity = files.identity_of_mapped(mapping);
-      return identity && identity->is_same_content(library_.identity());
+      return identity && identity->is_unchanged(library_.identity());
     };
     auto own = std::find_if(mappings.begin(), mappings.end(), is_it);
     if (own == mappings.end()) return;

@@ -19,6 +19,7 @@
 #include "base/fd.h"
 #include "base/interrupt.h"
 #include "base/text.h"
+#include "symbols/elf_file.h"
 
 namespace flowtap {
 
@@ -222,18 +223,37 @@ std::optional<FileIdentity> ProcessFiles::identity_of_mapped(const Mapping& mapp
   return std::nullopt;
 }
 
+// Whether the file still has the content of the one that was known.
+static bool is_still(const ForeignFile& file, const FileIdentity& known,
+                     std::optional<uint64_t> symbols) {
+  FileIdentity id = identity_of(file.info());
+  if (id.is_unchanged(known)) return true;
+  if (!symbols || !id.may_have_same_content(known)) return false;
+  Result<ElfFile> elf = ElfFile::open(file.path());
+  return elf && elf->identity() == id && elf->hash_of_symbols() == symbols;
+}
+
 Result<ForeignFile> ProcessFiles::open_mapped(const Mapping& mapping,
-                                              const std::optional<FileIdentity>& known) const {
+                                              const std::optional<FileIdentity>& known,
+                                              std::optional<uint64_t> symbols) const {
   auto is_right = [&](const Result<ForeignFile>& file) {
     if (!file) return false;
-    if (known) return identity_of(file->info()).is_same_content(*known);
-    return file->info().st_ino == mapping.inode;
+    return known ? is_still(*file, *known, symbols) : file->info().st_ino == mapping.inode;
   };
   Result<ForeignFile> file = ForeignFile::open(link_to_mapped(mapping));
   if (file && (!known || is_right(file))) return file;
   for (const std::string& place : places_of(mapping))
     if (file = ForeignFile::open(place); is_right(file)) return file;
   return Error{"'" + mapping.path + "' is not the file that was mapped", ENOENT};
+}
+
+std::optional<uint64_t> ProcessFiles::symbols_of_mapped(const Mapping& mapping,
+                                                        const FileIdentity& known) const {
+  Result<ForeignFile> file = open_mapped(mapping, known);
+  Result<ElfFile> elf = file ? ElfFile::read(std::move(*file)) : file.error();
+  std::optional<uint64_t> hash = elf ? elf->hash_of_symbols() : std::nullopt;
+  // It may have been written to while we read.
+  return identity_of_mapped(mapping) == known ? hash : std::nullopt;
 }
 
 }  // namespace flowtap

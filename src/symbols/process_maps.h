@@ -82,9 +82,13 @@ class ProcessFiles {
   // there.
   std::optional<FileIdentity> identity_of_mapped(const Mapping& mapping) const;
   // The very file that is mapped, and no other that has got its name since; `known` is what it was
-  // seen to be before.
-  Result<ForeignFile> open_mapped(const Mapping& mapping,
-                                  const std::optional<FileIdentity>& known) const;
+  // seen to be before. When its names or permissions were changed since, it may have been written
+  // to as well: then its symbols must be the same.
+  Result<ForeignFile> open_mapped(const Mapping& mapping, const std::optional<FileIdentity>& known,
+                                  std::optional<uint64_t> symbols = std::nullopt) const;
+  // ElfFile::hash_of_symbols() of the file that is mapped, if it is the one that is known.
+  std::optional<uint64_t> symbols_of_mapped(const Mapping& mapping,
+                                            const FileIdentity& known) const;
 
  private:
   std::string link_to_mapped(const Mapping& mapping) const;

@@ -5,7 +5,8 @@
 // Each step is cached: the mappings of a process for a moment (it may load a library, or become
 // another program by exec), and beyond its end; symbol tables as long as there is room. A file is
 // known by device, inode, size and the time of its last change: a program that is built again may
-// get the inode of the one before, and a build id can be copied by anybody. Code that is in no file
+// get the inode of the one before, and a build id can be copied by anybody. One that was only
+// renamed or linked since has the same symbols. Code that is in no file
 // was made by a just-in-time compiler, which may list its functions in a perf map.
 //
 // The processes decide what there is to read. So a list that takes long to read is believed longer,
@@ -23,6 +24,7 @@ namespace flowtap {
 
 static constexpr size_t kMostProcesses = 1000;
 static constexpr size_t kMostListBytes = 64 << 20;
+static constexpr size_t kMostHashes = 10'000;
 static constexpr size_t kMostWarnings = 20;
 
 using Clock = UserSymbols::Clock;
@@ -143,6 +145,10 @@ void UserSymbols::identify(pid_t pid, Mapped& mapped) {
   if (!file) return;
   mapped.file = file;
   mapped.is_known_now = true;
+  if (hashes_.contains(*file)) return;
+  if (hashes_.size() >= kMostHashes) hashes_.clear();
+  ReadingOfOthers reading;
+  hashes_.emplace(*file, ProcessFiles(pid, proc_).symbols_of_mapped(mapped.mapping, *file));
 }
 
 TableCache::Code UserSymbols::keep(const ElfFile& file, const FileIdentity& id) {
@@ -163,7 +169,10 @@ TableCache::Code UserSymbols::load(pid_t pid, Mapped& mapped) {
     return vdso ? keep(*vdso, FileIdentity()) : nullptr;
   }
   // What cannot be opened now may be, through another process that has it mapped.
-  Result<ForeignFile> file = ProcessFiles(pid, proc_).open_mapped(mapped.mapping, mapped.file);
+  auto hash = mapped.file ? hashes_.find(*mapped.file) : hashes_.end();
+  Result<ForeignFile> file = ProcessFiles(pid, proc_)
+                                 .open_mapped(mapped.mapping, mapped.file,
+                                              hash == hashes_.end() ? std::nullopt : hash->second);
   if (!file) return nullptr;
   FileIdentity id = identity_of(file->info());
   mapped.file = id;

@@ -96,6 +96,8 @@ class UserSymbols {
   std::map<pid_t, Process> processes_;
   size_t list_bytes_ = 0;  // of the lists of all processes
   TableCache cache_;
+  // Of files that were seen, to know them again after a chmod, for example.
+  std::map<FileIdentity, std::optional<uint64_t>> hashes_;
   std::set<std::string> warned_;
   std::vector<std::string> warnings_;
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "base/test_directory.h"
 #include "symbols/elf_for_test.h"
@@ -189,6 +190,51 @@ TEST(UserSymbols, a_program_that_is_built_again_in_the_same_inode_has_its_new_na
   EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "old+1 /program");
   process.write("root/program", program("function_of_another_length"));
   EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "function_of_another_length+1 /program");
+}
+
+// Sets the time of the last write back, as `cp -p` and `touch -d` do.
+void write_unseen(const MadeUpProcess& process, const std::string& name, const std::string& text) {
+  std::string path = process.root() + "/" + name;
+  fs::file_time_type written = fs::last_write_time(path);
+  std::ofstream(path) << text;
+  fs::last_write_time(path, written);
+}
+
+// Symbols are read when all is over, from what the file is then.
+TEST(UserSymbols, what_was_written_since_names_nothing_that_ran_before) {
+  struct {
+    std::string before, after;
+    const char* expected;
+  } const cases[] = {
+      {program("one", "1234"), program("two", "5678"), "+4097 /program"},
+      {program("one", "1234"), program("one", "1234"), "one+1 /program"},
+      // Linkers leave names out of the build id.
+      {program("one", "1234"), program("two", "1234"), "+4097 /program"},
+      {program("one"), program("two"), "+4097 /program"},
+      {program("one"), program("one"), "one+1 /program"},
+  };
+  for (const auto& c : cases) {
+    MadeUpProcess process;
+    process.write("root/program", c.before);
+    process.write("maps", process.mapped(0x1000, ElfForTest::kCode, "/program"));
+    UserSymbols symbols(process.proc(), std::chrono::hours(1));
+    symbols.remember(4711);
+    ::usleep(20'000);  // the clock of files ticks every few milliseconds
+    write_unseen(process, "program", c.after);
+    EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), c.expected);
+  }
+}
+
+TEST(UserSymbols, new_links_and_permissions_change_no_names) {
+  MadeUpProcess process;
+  process.write("root/program", program("one", "1234"));
+  process.write("maps", process.mapped(0x1000, ElfForTest::kCode, "/program"));
+  UserSymbols symbols(process.proc(), std::chrono::hours(1));
+  symbols.remember(4711);
+  ::usleep(20'000);
+  fs::create_hard_link(process.root() + "/program", process.root() + "/other");
+  fs::permissions(process.root() + "/program", fs::perms::owner_all);
+  EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "one+1 /program");
 }
 
 TEST(UserSymbols, a_build_id_that_was_copied_names_nothing_else) {

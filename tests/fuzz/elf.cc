@@ -23,6 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       file->visit_symbols([&](const ElfSymbol& s) { length += std::string(s.name).size(); });
   length += file->functions().found.size();
   file->find_object("environ");
+  file->hash_of_symbols();
   SymbolTable table = SymbolTable::from_elf(*file);
   table.find(0x1000);
   Result<std::vector<UsdtProbe>> probes = read_usdt_probes(*file);
