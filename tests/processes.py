@@ -7,9 +7,11 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import struct
 import subprocess
+import sys
 import tempfile
 import termios
 import time
@@ -916,3 +918,74 @@ def binary_is_small_and_static(flowtap):
     size = Path(flowtap).stat().st_size
     kind = subprocess.run(["file", "-b", flowtap], capture_output=True, text=True).stdout if Path("/usr/bin/file").exists() else "statically linked"
     return "" if size < 5_000_000 and "statically linked" in kind else f"{size} bytes, {kind}"
+
+
+# The probes in the middle take time to attach; the process begins and ends calls all the while.
+PAIRS = """let @call pairs returns;
+tracepoint:syscalls:sys_enter_getppid /pid == PID/ { @call[tid] = 1; @calls = count(); }
+tracepoint:syscalls:sys_enter_s* /pid == 0/ { @other = count(); }
+tracepoint:syscalls:sys_exit_getppid { delete(@call, tid); }
+"""
+CALLS = "import os\nwhile True: os.getppid()"
+
+
+def pairs_that_begin_while_probes_are_attached_are_not_lost(flowtap):
+    with subprocess.Popen([sys.executable, "-c", CALLS]) as calls:
+        try:
+            running = Running(flowtap, "-e", PAIRS.replace("PID", str(calls.pid)))
+            time.sleep(0.5)
+            out, err = running.stop()
+        finally:
+            calls.kill()
+    return "" if re.search(r"@calls: [1-9]", out) and "not seen" not in err else out + err
+
+
+# --- signals while files of others are read -------------------------------------------------------
+def program_with_symbols(count):
+    """An ELF file with so many functions; all share the few names."""
+    names = b"\0" + b"".join(b"f%d\0" % i for i in range(1000))
+    symbol = struct.Struct("<IBBHQQ")
+    table = symbol.pack(0, 0, 0, 0, 0, 0) + b"".join(symbol.pack(1 + i % 2000, 0x12, 0, 1, 4096 + 16 * i, 16) for i in range(count))
+    titles = b"\0.symtab\0.strtab\0.shstrtab\0"
+    offsets, content = [], b""
+    for part in (table, names, titles):
+        offsets.append(64 + 56 + len(content))
+        content += part
+    sections = bytes(64) + b"".join(struct.pack("<IIQQQQIIQQ", title, kind, 0, 0, offset, len(part), link, 0, 8, size) for title, kind, offset, part, link, size in
+                                    ((1, 2, offsets[0], table, 2, 24), (9, 3, offsets[1], names, 0, 0), (17, 3, offsets[2], titles, 0, 0)))
+    segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 4096, 4096, 4096)
+    header = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 64 + 56 + len(content), 0, 64, 56, 1, 64, 4, 3)
+    return header + segment + content + sections
+
+
+MAPPED = """
+import mmap, os, sys, time
+maps = [mmap.mmap(os.open(path, os.O_RDONLY), 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC, flags=mmap.MAP_PRIVATE) for path in sys.argv[1:]]
+while True: os.getppid(); time.sleep(0.01)
+"""
+
+
+@alone
+def a_signal_ends_the_reading_of_symbols(flowtap):
+    """A process maps programs whose symbols take seconds to read."""
+    problem = ""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [f"{folder}/program{i}" for i in range(6)]
+        Path(paths[0]).write_bytes(program_with_symbols(1_000_000))
+        for path in paths[1:]:
+            shutil.copy(paths[0], path)
+        with subprocess.Popen([sys.executable, "-c", MAPPED, *paths]) as mapper:
+            try:
+                script = "config = { lazy_symbolication = false } tracepoint:syscalls:sys_enter_getppid { print(ustack); }"
+                for number in (signal.SIGINT, signal.SIGTERM):
+                    running = Running(flowtap, "-p", str(mapper.pid), "-e", script)
+                    time.sleep(0.5)
+                    begun = time.monotonic()
+                    _, err = running.stop(number)
+                    took = time.monotonic() - begun
+                    told = "a signal left no time to read more" in err
+                    if took > 1.5 * features.SLOWER or not told:
+                        problem += f"  {number}: after {took:.1f} s: {err[-300:]}\n"
+            finally:
+                mapper.kill()
+    return problem

@@ -218,6 +218,9 @@ struct Subprogram {
   uint32_t insn = 0;  // first instruction
 };
 
+// The word in Image::gate.
+enum class Gate : uint64_t { Attaching, Open, Over };
+
 struct Program {
   std::string name;
   ProgramType type = ProgramType::RawTracepoint;
@@ -229,9 +232,10 @@ struct Program {
   int32_t attach_btf_id = 0;  // BtfTracepoint, Fentry, Fexit, Iter
   std::string attach_module;  // where that id lives; empty for vmlinux
   bool is_sleepable = false;
-  bool may_exit = false;  // it has an exit() somewhere
-  std::string made_as;    // "fentry" for a kprobe that became one, and the like; usually empty
-  bool is_gated = false;  // does nothing once the word in Image::gate is set
+  bool may_exit = false;       // it has an exit() somewhere
+  std::string made_as;         // "fentry" for a kprobe that became one, and the like; usually empty
+  bool is_gated = false;       // does nothing once the gate says that all is over
+  bool waits_for_all = false;  // gated, and does nothing either until all programs are attached
 };
 
 // Indices into Image::maps; types/unwind.h says what is in them.

@@ -38,7 +38,7 @@ class ImageBuilder {
   int zeros(uint32_t size);  // array of zero bytes, at least `size` of them
   int scratch(const std::string& program);
   int seen_processes();        // processes that user space was told to look at
-  int gate();                  // one word, zero until the script is over
+  int gate();                  // one word, a Gate
   int exit_cell();             // what the first exit() sets
   int turn();                  // one word, the side of maps that programs use
   const UnwindMaps& unwind();  // what dw_ustack searches

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "builtins/probes.h"
+#include "lang/walk.h"
 #include "lower/local_storage.h"
 #include "lower/probe_lowering.h"
 
@@ -16,6 +17,19 @@ static bool wants_gate(const Instance& instance, const Target& target) {
   constexpr size_t kMany = 32;
   bool is_function = instance.kind == ProbeKind::Kprobe || instance.kind == ProbeKind::Kretprobe;
   return is_function && instance.attach.size() >= kMany && !target.has(Feature::KprobeMulti);
+}
+
+// A pair whose beginning is seen while its end is not yet attached would count as lost.
+static bool begins_pairs(const Instance& instance, const CheckedProgram& checked) {
+  if (probe_row(instance.kind).has(kRunByFlowtap)) return false;
+  bool found = false;
+  for_each_stmt(instance.body, [&](const Stmt& stmt) {
+    auto* assign = std::get_if<Assign>(&stmt.node);
+    if (!assign || !assign->target) return;
+    MapId map = checked.of(*assign->target).map;
+    found |= map.is_set() && checked.maps[map].is_paired();
+  });
+  return found;
 }
 
 static std::string program_name(const Instance& instance, size_t number) {
@@ -65,7 +79,8 @@ Lowered lower(const CheckedProgram& checked, const Target& target, const LowerOp
     program.attach = instance->attach;
     program.attach_btf_id = instance->attach_btf_id;
     program.attach_module = instance->attach_module;
-    program.is_gated = wants_gate(*instance, target);
+    program.waits_for_all = begins_pairs(*instance, checked);
+    program.is_gated = program.waits_for_all || wants_gate(*instance, target);
     ir::Program code{.name = program.name};
     code.cpus = image.cpus();
     ProgramCode functions(code);

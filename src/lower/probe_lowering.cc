@@ -70,7 +70,10 @@ void ProbeLowering::stop_at_gate() {
   if (!out_.is_gated) return;
   int32_t go_on = b().new_block(), leave = b().new_block();
   Reg gate = b().load(ir::at(b().map_value(image_.gate())), 8);
-  b().branch(ir::Compare::Eq, reg(gate), imm(0), go_on, leave);
+  if (out_.waits_for_all)
+    b().branch(ir::Compare::Eq, reg(gate), imm(static_cast<int64_t>(Gate::Open)), go_on, leave);
+  else
+    b().branch(ir::Compare::Eq, reg(gate), imm(static_cast<int64_t>(Gate::Over)), leave, go_on);
   b().start(leave);
   b().ret(imm(0));
   b().start(go_on);

@@ -65,15 +65,18 @@ void raise_file_limit() {
 
 }  // namespace
 
+Status Session::State::set_gate(Gate gate) {
+  if (parts.image.gate < 0) return Done{};
+  const uint32_t key = 0;
+  int fd = loaded.maps[static_cast<size_t>(parts.image.gate)].get();
+  if (::bpf_map_update_elem(fd, &key, &gate, BPF_ANY) < 0)
+    return errno_error("cannot start or stop the probes");
+  return Done{};
+}
+
 // Detaches everything; what it gives is to be closed at leisure.
 std::vector<Fd> Session::State::let_go() {
-  bool is_gate_closed = false;
-  if (parts.image.gate >= 0 && !attached.empty()) {
-    const uint32_t key = 0;
-    const uint64_t closed = 1;
-    int gate = loaded.maps[static_cast<size_t>(parts.image.gate)].get();
-    is_gate_closed = ::bpf_map_update_elem(gate, &key, &closed, BPF_ANY) == 0;
-  }
+  bool is_gate_closed = !attached.empty() && parts.image.gate >= 0 && set_gate(Gate::Over).ok();
   std::vector<Attachment> attachments;
   for (Attached& one : attached) {
     one.attachment.is_gated &= is_gate_closed;
@@ -238,6 +241,7 @@ Status Session::State::attach_all() {
     if (!done) return done.error();
   }
   if (is_over) return Done{};
+  if (Status opened = set_gate(Gate::Open); !opened) return opened.error();
   return refused_places.report(parts.image, parts.sources, parts.writer, options.warns);
 }
 

@@ -33,6 +33,7 @@ struct Session::State {
   Status attach_points(size_t program, std::span<const AttachPoint* const> points);
   Status resume_with_tables();
   Status start();
+  Status set_gate(Gate gate);
   std::vector<Fd> let_go();
   // --- steps, loop.cc
   Status wait();
