@@ -60,7 +60,8 @@ Result<std::vector<char>> ForeignFile::read(uint64_t offset, uint64_t size) cons
     return Error{"'" + path_ + "' is truncated"};
   std::vector<char> bytes(size);
   for (uint64_t done = 0; done < size;) {
-    if (is_reading_over()) return Error{"reading '" + path_ + "' was ended by a signal"};
+    if (is_reading_over())
+      return Error{"'" + path_ + "' was not read to its end: " + why_reading_is_over()};
     ssize_t n = ::pread(fd_.get(), bytes.data() + done, std::min(size - done, kPiece),
                         static_cast<off_t>(offset + done));
     if (n < 0) return errno_error("cannot read '" + path_ + "'");

@@ -25,6 +25,13 @@ static std::atomic<uint64_t> interrupted_at{0};  // by the monotonic clock
 static std::atomic<uint64_t> reading_since{0};  // by the monotonic clock; 0: nothing is read
 static std::atomic<uint64_t> read_for{0};       // nanoseconds after the signal, until then
 
+// Files of others have a limit each, but a process may map any number of them.
+static constexpr uint64_t kMostReadingNs = 10'000'000'000, kShareOfRun = 20;
+static std::atomic<uint64_t> most_reading_ns{kMostReadingNs};
+static std::atomic<uint64_t> began_at{0};  // by the monotonic clock; 0: nothing was read yet
+static std::atomic<uint64_t> reading_cpu_from{0};  // by the clock of the thread that reads
+static std::atomic<uint64_t> reading_cpu{0};       // until then
+
 // The signal that is pending, or 0. Only blocked ones ever are: before the event loop begins they
 // end the process.
 static int pending_signal() {
@@ -65,16 +72,44 @@ static uint64_t reading_time() {
 }
 
 ReadingOfOthers::ReadingOfOthers() : is_outermost_(reading_since == 0) {
-  if (is_outermost_) reading_since = clock_ns(CLOCK_MONOTONIC);
+  if (!is_outermost_) return;
+  reading_since = clock_ns(CLOCK_MONOTONIC);
+  reading_cpu_from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  uint64_t never = 0;
+  began_at.compare_exchange_strong(never, reading_since);
 }
 
 ReadingOfOthers::~ReadingOfOthers() {
   if (!is_outermost_) return;
   if (first_signal != 0) read_for += reading_time();
+  reading_cpu += clock_ns(CLOCK_THREAD_CPUTIME_ID) - reading_cpu_from;
   reading_since = 0;
 }
 
-bool is_reading_over() { return was_interrupted() && read_for + reading_time() > kTimeToFinishNs; }
+static bool is_budget_spent() {
+  if (began_at == 0) return false;
+  uint64_t spent = reading_cpu;
+  if (reading_since != 0) spent += clock_ns(CLOCK_THREAD_CPUTIME_ID) - reading_cpu_from;
+  if (spent <= most_reading_ns) return false;
+  return spent - most_reading_ns > (clock_ns(CLOCK_MONOTONIC) - began_at) / kShareOfRun;
+}
+
+static bool is_reading_too_late() {
+  return was_interrupted() && read_for + reading_time() > kTimeToFinishNs;
+}
+
+bool is_reading_over() { return is_budget_spent() || is_reading_too_late(); }
+
+const char* why_reading_is_over() {
+  return is_reading_too_late() ? "a signal left no time to read more"
+                               : "reading programs and libraries took too much CPU time";
+}
+
+void restart_reading(uint64_t most_ns) {
+  most_reading_ns = most_ns ? most_ns : kMostReadingNs;
+  began_at = 0;
+  reading_cpu = 0;
+}
 
 // Calls only what a signal handler may call.
 static void take_later_signal(int signal) {

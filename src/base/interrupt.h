@@ -3,6 +3,8 @@
 // blocked and the event loop reads them. Work that can take long because of what others wrote (a
 // file full of symbols, a pipe that nobody reads) asks here now and then, and gives up in time.
 
+#include <cstdint>
+
 namespace flowtap {
 
 // Such a signal has been read by the event loop, or is still pending. A system call until then:
@@ -25,9 +27,14 @@ class ReadingOfOthers {
   bool is_outermost_;
 };
 
-// Such a signal has come, and half a second was spent on such files since. What is not read yet is
-// left out. A system call as above.
+// What is not read yet is left out: such a signal has come, and half a second was spent on such
+// files since; or all of them together took more of a CPU than a run should spend on them, ten
+// seconds and a twentieth of its time. A system call as above, and another one while they are read.
 bool is_reading_over();
+// For messages.
+const char* why_reading_is_over();
+// For tests: as if a run began now, which may spend so many nanoseconds. 0: the usual.
+void restart_reading(uint64_t most_ns = 0);
 
 // For output that its reader does not take. After SIGTERM or SIGHUP it should be given up soon.
 // After SIGINT the reader may be a pager, which still wants what was gathered.

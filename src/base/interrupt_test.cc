@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 namespace flowtap {
 namespace {
 
@@ -50,6 +52,45 @@ TEST_F(InterruptTest, time_runs_out_after_the_signal) {
   EXPECT_TRUE(is_out_of_time());
   note_interrupt(SIGTERM);  // a second signal gives no more time
   EXPECT_TRUE(is_out_of_time());
+}
+
+void use_cpu(uint64_t nanoseconds) {
+  uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + nanoseconds;
+  while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end) {
+  }
+}
+
+TEST_F(InterruptTest, all_files_of_others_together_may_take_so_much_cpu_time) {
+  restart_reading(50'000'000);
+  use_cpu(60'000'000);  // of something else
+  EXPECT_FALSE(is_reading_over());
+  for (int file = 0; file < 2; file++) {
+    ReadingOfOthers reading;
+    use_cpu(20'000'000);
+    EXPECT_FALSE(is_reading_over());
+  }
+  {
+    ReadingOfOthers reading;
+    use_cpu(30'000'000);
+    EXPECT_TRUE(is_reading_over());
+  }
+  EXPECT_TRUE(is_reading_over());
+  EXPECT_STREQ(why_reading_is_over(), "reading programs and libraries took too much CPU time");
+  restart_reading();
+  EXPECT_FALSE(is_reading_over());
+}
+
+TEST_F(InterruptTest, a_long_run_may_read_more) {
+  restart_reading(1);
+  {
+    ReadingOfOthers reading;
+    use_cpu(2'000'000);
+  }
+  EXPECT_TRUE(is_reading_over());
+  timespec pause{.tv_sec = 0, .tv_nsec = 150'000'000};
+  ::nanosleep(&pause, nullptr);
+  EXPECT_FALSE(is_reading_over());
+  restart_reading();
 }
 
 TEST_F(InterruptTest, output_is_given_up_but_not_to_a_pager) {

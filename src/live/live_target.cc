@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 
+#include "base/interrupt.h"
 #include "base/page.h"
 #include "base/text.h"
 #include "kernel/kprobe_multi.h"
@@ -318,8 +319,17 @@ void LiveTarget::warn(const std::string& message) const {
   if (is_new && state_->warn) state_->warn(message);
 }
 
+// One of a wildcard, when enough of them were read.
+bool LiveTarget::leaves_out(const std::string& path) const {
+  if (!state_->by_wildcard.contains(path) || !is_reading_over()) return false;
+  warn(std::string(why_reading_is_over()) + ": the rest of the programs are left out");
+  return true;
+}
+
 Result<std::vector<UserFunction>> LiveTarget::user_functions(const std::string& path,
                                                              std::string_view name) const {
+  ReadingOfOthers reading;
+  if (leaves_out(path)) return std::vector<UserFunction>();
   Result<ElfFile> file = open_binary(path);
   if (!file) return file.error();
   ElfFile::Functions functions = file->functions(name);
@@ -377,6 +387,8 @@ Result<std::vector<uint64_t>> LiveTarget::source_line(const std::string& path,
 }
 
 Result<std::vector<UsdtProbe>> LiveTarget::usdt_probes(const std::string& path) const {
+  ReadingOfOthers reading;
+  if (leaves_out(path)) return std::vector<UsdtProbe>();
   Result<ElfFile> file = open_binary(path);
   if (!file) return file.error();
   Result<std::vector<UsdtProbe>> probes = read_usdt_probes(*file);

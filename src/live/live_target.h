@@ -93,6 +93,7 @@ class LiveTarget : public Target {
  private:
   bool has_by_version(const FeatureRow& row) const;
   Result<ElfFile> open_binary(const std::string& path) const;
+  bool leaves_out(const std::string& path) const;
   void warn(const std::string& message) const;
 
   struct State;  // what has been loaded so far; questions are const, loading is not

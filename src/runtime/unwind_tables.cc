@@ -100,7 +100,12 @@ const UnwindTables::Table* UnwindTables::table_of(pid_t pid, const Mapping& mapp
   std::optional<FileIdentity> id = FileIdentity();
   if (!is_vdso) id = ProcessFiles(pid).identity_of_mapped(mapping);
   auto known = id ? tables_.find(*id) : tables_.end();
-  return known != tables_.end() ? &known->second : load_table(pid, mapping, id);
+  if (known != tables_.end()) return &known->second;
+  if (!is_reading_over()) return load_table(pid, mapping, id);
+  if (!std::exchange(has_left_out_, true))
+    warnings_.push_back(std::string(why_reading_is_over()) +
+                        ": some stacks are taken by frame pointers");
+  return nullptr;
 }
 
 const UnwindTables::Table* UnwindTables::load_table(pid_t pid, const Mapping& mapping,
@@ -137,7 +142,7 @@ std::vector<UnwindTables::Entry> UnwindTables::entries_of(pid_t pid) {
   ReadingOfOthers reading;
   std::vector<Entry> entries;
   for (const Mapping& mapping : ProcessFiles(pid).executable_mappings()) {
-    if (entries.size() >= kMostUnwindMappings || is_reading_over()) break;
+    if (entries.size() >= kMostUnwindMappings) break;
     const Table* table = table_of(pid, mapping);
     std::optional<uint64_t> bias = table ? bias_of(mapping, table->code) : std::nullopt;
     if (!bias) continue;

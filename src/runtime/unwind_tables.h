@@ -73,6 +73,7 @@ class UnwindTables {
   std::map<pid_t, Known> known_;
   std::map<FileIdentity, Table> tables_;  // the vdso's is all zeros
   std::vector<std::string> warnings_;
+  bool has_left_out_ = false;  // files, since reading is over
   std::vector<MappedMemory> banks_;
   uint64_t rows_ = 0;
   bool is_full_ = false;

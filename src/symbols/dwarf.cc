@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "symbols/dwarf_file.h"
 
 namespace flowtap {
@@ -44,6 +45,7 @@ struct LineSearch {
 }  // namespace
 
 Result<std::vector<uint64_t>> find_source_line(const std::string& path, const SourcePlace& wanted) {
+  ReadingOfOthers reading;
   Result<DwarfFile> info = DwarfFile::open(path);
   if (!info) return info.error();
   LineSearch search{.wanted = wanted, .addresses = {}};

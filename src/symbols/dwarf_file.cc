@@ -16,11 +16,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/interrupt.h"
+
 namespace flowtap {
 
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{2} << 30;  // of a file, and of what its sections become
+constexpr uint64_t kMostBytes = 512 << 20;  // of a file, and of what its sections become
 // Compressed debug information becomes four times as long, or ten times; a bomb a thousand times.
 constexpr uint64_t kMostGrowth = 32, kAlwaysAllowed = 16 << 20;
 constexpr uint64_t kMostAbbreviations = 32 << 20;  // in memory each of them takes 20 times as much
@@ -137,6 +139,7 @@ Result<std::optional<DwarfFile>> DwarfFile::read(const std::string& path) {
 }
 
 Result<DwarfFile> DwarfFile::open(const std::string& path) {
+  ReadingOfOthers reading;
   Result<ElfFile> elf = ElfFile::open(path);
   if (!elf) return elf.error();
   std::vector<std::string> files = elf->debug_files();
@@ -154,7 +157,7 @@ void DwarfFile::visit_units(const std::function<bool(Dwarf_Die&)>& visit) const 
   Dwarf_CU* unit = nullptr;
   Dwarf_Die die;
   while (::dwarf_get_units(dwarf_.get(), unit, &unit, nullptr, nullptr, &die, nullptr) == 0)
-    if (!visit(die)) return;
+    if (is_reading_over() || !visit(die)) return;
 }
 
 static bool may_have_functions(int tag) {
@@ -167,14 +170,16 @@ static bool may_have_functions(int tag) {
 static bool visit_functions_in(Dwarf_Die& parent, int depth,
                                const std::function<bool(Dwarf_Die&)>& visit) {
   Dwarf_Die child;
+  constexpr uint64_t kBetweenLooks = 4096;
   if (depth > kDeepestScope || ::dwarf_child(&parent, &child) != 0) return true;
-  do {
+  for (uint64_t visited = 1;; visited++) {
+    if (visited % kBetweenLooks == 0 && is_reading_over()) return false;
     int tag = ::dwarf_tag(&child);
     bool is_defined = tag == DW_TAG_subprogram && !::dwarf_hasattr(&child, DW_AT_declaration);
     if (is_defined && !visit(child)) return false;
     if (may_have_functions(tag) && !visit_functions_in(child, depth + 1, visit)) return false;
-  } while (::dwarf_siblingof(&child, &child) == 0);
-  return true;
+    if (::dwarf_siblingof(&child, &child) != 0) return true;
+  }
 }
 
 void DwarfFile::visit_functions(Dwarf_Die& unit,

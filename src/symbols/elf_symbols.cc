@@ -9,6 +9,7 @@
 #include <cstring>
 #include <tuple>
 
+#include "base/interrupt.h"
 #include "symbols/elf_file.h"
 
 namespace flowtap {
@@ -71,7 +72,9 @@ Status ElfFile::SymbolReader::read(const ElfSection& table) {
   Result<std::vector<char>> strings = file.bytes(names.file_offset, names.size);
   if (!strings) return left_out(strings.error().message());
   symbols += most;
+  constexpr uint64_t kBetweenLooks = 4096;
   for (uint64_t i = 0; i < most; i++) {
+    if (i % kBetweenLooks == 0 && is_reading_over()) return left_out(why_reading_is_over());
     Status taken = take(symbol_at(*entries, i * entry_size, file.is_64_bit_), *strings);
     if (!taken) return taken;
   }

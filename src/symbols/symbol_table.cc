@@ -98,7 +98,7 @@ Result<SymbolTable> SymbolTable::from_perf_map(std::string_view text) {
     if (line_number >= kMostPerfMapLines)
       return Error{"it has more than " + std::to_string(kMostPerfMapLines) + " lines"};
     if (line_number % kLinesBetweenLooks == 0 && is_reading_over())
-      return Error{"a signal ended reading"};
+      return Error{why_reading_is_over()};
     size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));

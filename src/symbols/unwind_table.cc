@@ -40,7 +40,7 @@ class SectionReader {
     for (size_t entries = 0; !in.is_at_end(); entries++) {
       if (is_long()) break;
       if (entries % kEntriesBetweenLooks == 0 && is_reading_over())
-        return Error{"a signal ended reading"};
+        return Error{why_reading_is_over()};
       uint64_t length = in.fixed(4);
       if (length == UINT32_MAX) length = in.fixed(8);
       if (length == 0) break;

@@ -193,7 +193,7 @@ TableCache::Code UserSymbols::code_of(pid_t pid, Mapped& mapped, bool is_now) {
   std::optional<FileIdentity> id = is_vdso ? FileIdentity() : mapped.file;
   if (const TableCache::Code* known = id ? cache_.find(*id) : nullptr) return *known;
   if (!is_reading_over()) return load(pid, mapped);
-  warn("a signal left no time to read more symbols: addresses are shown without names");
+  warn(std::string(why_reading_is_over()) + ": addresses are shown without names");
   return nullptr;
 }
 

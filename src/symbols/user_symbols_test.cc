@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/interrupt.h"
 #include "base/test_directory.h"
 #include "symbols/elf_for_test.h"
 
@@ -304,6 +305,25 @@ TEST(UserSymbols, what_is_left_out_of_a_file_is_reported_once) {
   EXPECT_EQ(symbols.take_warnings(), expected);
   EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "short+1 /program");
   EXPECT_TRUE(symbols.take_warnings().empty());
+}
+
+TEST(UserSymbols, files_are_read_while_there_is_time_for_it) {
+  MadeUpProcess process;
+  process.write("root/first", program("first"));
+  process.write("root/second", program("second"));
+  process.write("maps", process.mapped(0x1000, ElfForTest::kCode, "/first") +
+                            process.mapped(0x20000000, ElfForTest::kCode, "/second"));
+  UserSymbols symbols(process.proc(), std::chrono::hours(1));
+  EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "first+1 /first");
+  restart_reading(1);
+  { ReadingOfOthers reading; }
+  EXPECT_EQ(show(symbols.resolve(4711, 0x20000001)), "+4097 /second");
+  EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "first+1 /first");
+  std::vector<std::string> expected = {
+      "reading programs and libraries took too much CPU time: addresses are shown without names"};
+  EXPECT_EQ(symbols.take_warnings(), expected);
+  restart_reading();
+  EXPECT_EQ(show(symbols.resolve(4711, 0x20000001)), "second+1 /second");
 }
 
 TEST(UserSymbols, a_list_of_mappings_is_read_again_only_when_old) {
