@@ -60,7 +60,7 @@ TEST(ElfLimits, a_long_name_alone_is_left_out) {
   EXPECT_EQ(functions.found.size(), 2u);
   ASSERT_FALSE(functions.status);
   EXPECT_EQ(functions.status.error().message(),
-            "symbols of 'image' are left out: 1 names are longer than 64 KB");
+            "symbols of 'image' are left out: 1 name is longer than 64 KB");
 }
 
 // In a file that takes no room on disk.

@@ -118,7 +118,8 @@ Status ElfFile::visit_symbols(const std::function<void(const ElfSymbol&)>& visit
     if (Status read = reader.read(*table); !read) return read;
   }
   if (reader.long_names > 0)
-    return reader.left_out(std::to_string(reader.long_names) + " names are longer than " +
+    return reader.left_out(std::to_string(reader.long_names) +
+                           (reader.long_names == 1 ? " name is" : " names are") + " longer than " +
                            std::to_string(kLongestElfName >> 10) + " KB");
   return Done{};
 }

@@ -29,6 +29,13 @@ static bool is_older(const struct stat& info, uint64_t started) {
   return written_ns + kToleranceNs < boot_ns + since_boot_ns;
 }
 
+static Error not_used(const std::string& path, const std::string& why) {
+  return Error{"the perf map '" + path + "' is not used: " + why};
+}
+static Error not_used(const Error& error) {  // which names the file
+  return Error{"a perf map is not used: " + error.message()};
+}
+
 // Empty when it is to be believed.
 static std::string doubt(const ForeignFile& file, const PerfMapOwner& owner) {
   uid_t uid = file.info().st_uid;
@@ -48,9 +55,9 @@ Result<std::optional<ForeignFile>> find_perf_map(const PerfMapOwner& owner,
        {files.path_from_here(inside), "/tmp/perf-" + std::to_string(owner.pid) + ".map"}) {
     Result<ForeignFile> file = ForeignFile::open(path, Links::Refuse);
     if (!file && (file.error().code == ENOENT || file.error().code == ENOTDIR)) continue;
-    std::string why = file ? doubt(*file, owner) : file.error().message();
-    if (why.empty()) return std::optional(std::move(*file));
-    if (!refused) refused = Error{"the perf map '" + path + "' is not used: " + why};
+    std::string why = file ? doubt(*file, owner) : "";
+    if (file && why.empty()) return std::optional(std::move(*file));
+    if (!refused) refused = file ? not_used(path, why) : not_used(file.error());
   }
   if (refused) return *refused;
   return std::optional<ForeignFile>();
@@ -58,10 +65,10 @@ Result<std::optional<ForeignFile>> find_perf_map(const PerfMapOwner& owner,
 
 Result<SymbolTable> read_perf_map(const ForeignFile& file) {
   Result<std::vector<char>> text = file.read_all(kMostPerfMapBytes);
-  Result<SymbolTable> table = text ? SymbolTable::from_perf_map({text->data(), text->size()})
-                                   : Result<SymbolTable>(text.error());
-  if (table) return table;
-  return Error{"the perf map '" + file.path() + "' is not used: " + table.error().message()};
+  if (!text) return not_used(text.error());
+  Result<SymbolTable> table = SymbolTable::from_perf_map({text->data(), text->size()});
+  if (!table) return not_used(file.path(), table.error().message());
+  return table;
 }
 
 }  // namespace flowtap

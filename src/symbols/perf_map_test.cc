@@ -24,6 +24,9 @@ class PerfMapTest : public testing::Test {
   std::string refusal(const std::string& why) const {
     return "the perf map '" + path_ + "' is not used: " + why;
   }
+  std::string refusal_of_file(const std::string& why) const {
+    return "a perf map is not used: '" + path_ + "' " + why;
+  }
 
   TestDirectory directory_;
   PerfMapOwner owner_{.pid = 4711, .status = {.inner_pid = 5, .uid = ::geteuid()}};
@@ -41,10 +44,10 @@ TEST_F(PerfMapTest, is_a_regular_file) {
   std::string target = directory_.write("target", "2000 100 compiled\n");
   std::filesystem::create_directories(directory_.path() + "/4711/root/tmp");
   std::filesystem::create_symlink(target, path_);
-  EXPECT_EQ(found(), refusal("'" + path_ + "' is not a regular file"));
+  EXPECT_EQ(found(), refusal_of_file("is not a regular file"));
   std::filesystem::remove(path_);
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
-  EXPECT_EQ(found(), refusal("'" + path_ + "' is not a regular file"));
+  EXPECT_EQ(found(), refusal_of_file("is not a regular file"));
 }
 
 TEST_F(PerfMapTest, belongs_to_the_user_of_the_process_or_to_root) {
@@ -83,7 +86,7 @@ TEST_F(PerfMapTest, is_of_a_bounded_size) {
   ASSERT_TRUE(file && *file);
   Result<SymbolTable> table = read_perf_map(**file);
   ASSERT_FALSE(table);
-  EXPECT_EQ(table.error().message(), refusal("'" + path_ + "' has more than 64 MB"));
+  EXPECT_EQ(table.error().message(), refusal_of_file("has more than 64 MB"));
 }
 
 TEST_F(PerfMapTest, has_a_bounded_number_of_lines) {

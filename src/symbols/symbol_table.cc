@@ -105,7 +105,8 @@ Result<SymbolTable> SymbolTable::from_perf_map(std::string_view text) {
     std::optional<uint64_t> address = take_hex(line);
     std::optional<uint64_t> size = address ? take_hex(line) : std::nullopt;
     std::string_view name = trim(line);
-    if (!size || name.empty() || name.size() > kLongestElfName) continue;
+    if (end > kLongestElfName) table.has_long_lines_ = true;
+    if (!size || name.empty() || end > kLongestElfName) continue;
     uint32_t lines_left = static_cast<uint32_t>(text.size());  // so that later ones rank first
     candidates.push_back({*address, size_of(*size), add_name(table.names_, name), lines_left});
   }

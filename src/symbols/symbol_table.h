@@ -25,6 +25,7 @@ class SymbolTable {
   // A perf map, by addresses in the process: lines of "BEGIN SIZE NAME", numbers in hex. An error
   // when it is too long: later lines replace earlier ones, so that a part of it is of no use.
   static Result<SymbolTable> from_perf_map(std::string_view text);
+  bool has_long_lines() const { return has_long_lines_; }  // in the perf map; they are left out
 
   std::optional<FoundSymbol> find(uint64_t address) const;
   size_t size() const { return entries_.size(); }
@@ -39,6 +40,7 @@ class SymbolTable {
 
   std::vector<Entry> entries_;  // by address, no address twice
   std::string names_;           // each with its NUL
+  bool has_long_lines_ = false;
 };
 
 }  // namespace flowtap

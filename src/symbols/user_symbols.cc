@@ -211,6 +211,9 @@ void UserSymbols::read_perf_map_of(pid_t pid, Image& image) {
   }
   Result<SymbolTable> table = read_perf_map(**file);
   if (!table) warn(table.error().message());
+  if (table && table->has_long_lines())
+    warn("lines of the perf map '" + (*file)->path() + "' with more than " +
+         std::to_string(kLongestElfName >> 10) + " KB are left out");
   if (image.perf_map) cache_.remove(*image.perf_map);  // it was shorter
   image.perf_map = id;
   cache_.add(id,

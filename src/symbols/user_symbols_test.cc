@@ -301,7 +301,7 @@ TEST(UserSymbols, what_is_left_out_of_a_file_is_reported_once) {
   EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "short+1 /program");
   EXPECT_EQ(show(symbols.resolve(4711, 0x2001)), "+8193 /program");
   std::vector<std::string> expected = {"symbols of '" + process.root() +
-                                       "/program' are left out: 1 names are longer than 64 KB"};
+                                       "/program' are left out: 1 name is longer than 64 KB"};
   EXPECT_EQ(symbols.take_warnings(), expected);
   EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "short+1 /program");
   EXPECT_TRUE(symbols.take_warnings().empty());
@@ -324,6 +324,19 @@ TEST(UserSymbols, files_are_read_while_there_is_time_for_it) {
   EXPECT_EQ(symbols.take_warnings(), expected);
   restart_reading();
   EXPECT_EQ(show(symbols.resolve(4711, 0x20000001)), "second+1 /second");
+}
+
+// Zeros, for one: a sparse file is a single line.
+TEST(UserSymbols, long_lines_of_a_perf_map_are_reported_once) {
+  MadeUpProcess process;
+  process.write("maps", "1000-9000 rwxp 0 00:00 0 \n");
+  process.write("root/tmp/perf-5.map", "2000 100 compiled\n" + std::string(100'000, '\0'));
+  UserSymbols symbols(process.proc(), std::chrono::seconds(0));
+  EXPECT_EQ(show(symbols.resolve(4711, 0x2010)), "compiled+16 [jit]");
+  EXPECT_EQ(show(symbols.resolve(4711, 0x3000)), "+8192 [anon]");
+  std::vector<std::string> expected = {"lines of the perf map '" + process.root() +
+                                       "/tmp/perf-5.map' with more than 64 KB are left out"};
+  EXPECT_EQ(symbols.take_warnings(), expected);
 }
 
 TEST(UserSymbols, a_list_of_mappings_is_read_again_only_when_old) {
