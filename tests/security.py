@@ -297,6 +297,26 @@ def scripts_that_block_or_never_end_are_refused(flowtap):
     return problem + ("" if endless.returncode == 1 and "is longer than 16 MB" in endless.stderr else f"endless: {endless.returncode} {endless.stderr}")
 
 
+def files_of_options_do_not_block(flowtap):
+    problem = ""
+    with tempfile.TemporaryDirectory() as folder:
+        pipe = f"{folder}/pipe.svg"
+        os.mkfifo(pipe)
+        unread = f"nobody reads the named pipe '{pipe}'"
+        for arguments, wanted in ((["--target", pipe, "-d", "bpf", "-e", "begin { }"], "is a named pipe"), (["-o", pipe, "-e", "begin { }"], unread),
+                                  (["tcplife", "--plot", pipe, "--duration", "1"], unread), (["tcplife", "--plot", pipe, "--dry-run"], unread)):
+            done = subprocess.run([flowtap, *arguments], capture_output=True, text=True, timeout=60)
+            problem += "" if done.returncode in (1, 2) and wanted in done.stderr else f"  {arguments}: {done.returncode} {done.stderr}"
+        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+            for _ in range(1000 * features.SLOWER):  # cat may not have opened it yet
+                done = subprocess.run([flowtap, "-q", "-o", pipe, "-e", 'begin { printf("read\\n"); }'], capture_output=True, text=True, timeout=60)
+                if done.returncode == 0:
+                    break
+                time.sleep(0.01)
+            text = reader.communicate(timeout=60)[0]
+    return problem + ("" if text.strip() == "read" else f"  read from the pipe: {text!r} {done.stderr}")
+
+
 def scripts_come_from_pipes_of_the_shell(flowtap):
     script = "echo 'begin { print(1); }'"
     for command in (f"{flowtap} -q <({script})", f"{script} | {flowtap} -q -", f"{script} | {flowtap} -q /dev/stdin", f"(sleep 0.3; {script}) | {flowtap} -q -"):

@@ -330,10 +330,8 @@ class Driver {
 
   // --target: compile for the machine that a file describes, and stop there.
   int compile_for_file() {
-    std::optional<std::string> text = read_file(options_.target_file);
-    if (!text)
-      return report(errno_error(fmt::format("cannot read '{}'", options_.target_file)),
-                    kExitScript);
+    Result<std::string> text = read_text(options_.target_file);
+    if (!text.ok()) return report(text.error(), kExitScript);
     Result<FileTarget> target = FileTarget::parse(*text);
     if (!target.ok()) return report(target.error(), kExitScript);
     CompileOptions options = compile_options(options_, nullptr);

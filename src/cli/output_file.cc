@@ -11,14 +11,23 @@
 
 namespace flowtap {
 
+static bool is_named_pipe(const std::string& path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
+}
+
 Result<OutputFile> OutputFile::open(const std::string& path) {
-  constexpr int kHow = O_WRONLY | O_CLOEXEC | O_NOCTTY;
+  // Opening a named pipe would wait for somebody who reads it.
+  constexpr int kHow = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
   OutputFile file;
   file.path_ = path;
   file.fd_ = Fd(::open(path.c_str(), kHow | O_CREAT | O_EXCL, kPrivateFile));
   file.is_made_ = file.valid();
   if (!file.valid()) file.fd_ = Fd(::open(path.c_str(), kHow | O_CREAT, kPrivateFile));
+  if (!file.valid() && errno == ENXIO && is_named_pipe(path))
+    return Error{fmt::format("nobody reads the named pipe '{}'", path)};
   if (!file.valid()) return errno_error(fmt::format("cannot write '{}'", path));
+  ::fcntl(file.fd(), F_SETFL, ::fcntl(file.fd(), F_GETFL) & ~O_NONBLOCK);
   return file;
 }
 
