@@ -33,6 +33,7 @@ class CommandLine {
  public:
   explicit CommandLine(std::vector<std::string> words) : reader_(std::move(words)) {
     offer(kAlone | kAfterTool);
+    offer(*find_option("plot", kPlots));
   }
 
   Result<Options> parse() {
@@ -207,6 +208,9 @@ class CommandLine {
   // --- the end ---
   Status finish() {
     if (is_complete_) return Done{};
+    if (!options_.plot_file.empty() && about_.head.plot.empty())
+      return Error{is_tool() ? fmt::format("{} has nothing that --plot can draw", about_.name)
+                             : "--plot is an option of tools"};
     Status status = options_.tool ? finish_tool() : generic_ ? finish_generic() : finish_script();
     if (!status.ok()) return status;
     if (options_.warns && options_.no_warnings)

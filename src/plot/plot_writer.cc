@@ -80,9 +80,34 @@ std::string PlotWriter::cell(const Row& row, int column) const {
   return text;
 }
 
+static ColumnKind kind_of(const Row& row, int column) {
+  return row.table.columns[static_cast<size_t>(column)].kind;
+}
+
+static uint64_t number_of(const Row& row, int column) {
+  const Field& field = row.fields[static_cast<size_t>(column)];
+  return scalar_of(field.type, field_bytes(field, row.record))->bits;
+}
+
+// "127.0.0.1:43104 -> [::1]:80 at 3.031728 s", or the cells with blanks between.
 std::string PlotWriter::group_name(const Row& row) const {
   std::string name;
-  for (int column : columns_.by) name += (name.empty() ? "" : " ") + cell(row, column);
+  bool follows_port = false;
+  for (size_t i = 0; i < columns_.by.size(); i++) {
+    int column = columns_.by[i];
+    ColumnKind kind = kind_of(row, column);
+    std::string text = cell(row, column);
+    if (scale_of(kind) > 1)
+      text = fmt::format("at {:.6f} s", static_cast<double>(number_of(row, column)) / 1e9);
+    else if (kind == ColumnKind::Ip && text.find(':') != text.npos)
+      text = fmt::format("[{}]", text);
+    bool is_port_of_address =
+        kind == ColumnKind::Port && i > 0 && kind_of(row, columns_.by[i - 1]) == ColumnKind::Ip;
+    bool is_other_end = kind == ColumnKind::Ip && follows_port;
+    const char* between = is_port_of_address ? ":" : is_other_end ? " -> " : " ";
+    name += (name.empty() ? "" : between) + text;
+    follows_port = is_port_of_address;
+  }
   return name;
 }
 

@@ -57,14 +57,15 @@ def a_heat_map_counts_every_row(root, flowtap):
 
 def connection_of(row):
     """As a panel is named, but for the time when it began."""
-    return f"{row['laddr']} {row['lport']} {row['raddr']} {row['rport']}"
+    near, far = (f"[{row[end]}]" if ":" in row[end] else row[end] for end in ("laddr", "raddr"))
+    return f"{near}:{row['lport']} -> {far}:{row['rport']}"
 
 
 def lines_are_drawn_for_each_connection(root, flowtap):
     rows, tree, titles, err = picture_during(flowtap, ("tcp", 2, 1, 0), ".svg", "tcpwin")
     connections = {(connection_of(row), row["born_us"]) for row in rows}
     names = [text.text.split(": ")[1] for text in tree.iter(SPACE + "text") if (text.text or "").startswith("tcpwin: ")]
-    strange = [name for name in names if name.rsplit(" ", 1)[0] not in dict(connections)]
+    strange = [name for name in names if not re.fullmatch(r"(.*) at \d+\.\d{6} s", name) or name.rsplit(" at ", 1)[0] not in dict(connections)]
     return differing("pictures", min(len(connections), 8), len(set(names))) + differing("pictures of nothing", [], strange) + err
 
 
@@ -109,6 +110,18 @@ def a_browser_shows_every_line(root, flowtap):
     return problem + differing("rows without a mark", set(), rows - told) + differing("marks without a row", set(), told - rows) + differing("any mark", True, bool(marks))
 
 
+def a_picture_may_be_asked_for_before_the_tool(root, flowtap):
+    problem = ""
+    with tempfile.TemporaryDirectory() as folder:
+        picture = Path(folder, "x.svg")
+        code, _, err = flowtap_text(flowtap, "--plot", str(picture), "tcplife", "--duration", "1")
+        problem += differing("answer", (0, "", True), (code, err, picture.exists()))
+    for words, wanted in ((["tcptop"], "tcptop has nothing that --plot can draw"), (["-e", "begin { }"], "--plot is an option of tools")):
+        code, _, err = flowtap_text(flowtap, "--plot", "x.svg", *words)
+        problem += differing(" ".join(words), (2, f"error: {wanted}\n"), (code, err))
+    return problem
+
+
 def a_picture_that_cannot_be_written_is_told_at_once(root, flowtap):
     code, out, err = flowtap_text(flowtap, "tcplife", "--plot", "/no/such/place.svg")
     return differing("answer", (2, "", "error: cannot write '/no/such/place.svg': No such file or directory\n"), (code, out, err))
@@ -119,8 +132,9 @@ def pictures_of_unknown_kinds_are_refused(root, flowtap):
     for arguments, wanted in ((["--plot", "x.png"], "the name must end in .svg (a picture) or .html (a page)"),
                               (["--plot", "x.svg", "--plot", "y.svg"], "option '--plot' is given twice, with 'x.svg' and 'y.svg'"),
                               (["-o", "/tmp/no.svg", "--plot", "/tmp/no.svg"], "-o and --plot name the same file")):
-        code, out, err = flowtap_text(flowtap, "tcplife", *arguments)
-        problem += "" if code == 2 and wanted in err else f"  {arguments}: {code} {err}"
+        for words in (["tcplife", *arguments], [*arguments, "tcplife"]):
+            code, out, err = flowtap_text(flowtap, *words)
+            problem += "" if code == 2 and wanted in err else f"  {words}: {code} {err}"
     return problem + ("  a file was left behind" if Path("/tmp/no.svg").exists() else "")
 
 

@@ -22,7 +22,8 @@ def tcpwin_shows_the_window_at_every_packet(root, flowtap):
         found = [{key: row[key] for key in WINDOW} for row in mine]
         problem += differing("told and not shown", [], not_in_order(connection["told"], found))
         problem += differing("last packet", connection["told"][-1], found[-1] if found else None)
-    return problem + err
+    early = [row for row in rows if row["elapsed_us"] < row["born_us"]]
+    return problem + differing("rows before the connection began", [], early) + err
 
 
 @may_miss_events("packets in softirq")
