@@ -100,6 +100,7 @@ class CParser {
   void skip_parentheses();
 
   void definition(const CDefinition& definition);
+  void push_token(const Token& token);
   std::string struct_or_union();
   void fields(CStruct& out);
   void field(CStruct& out);
@@ -179,7 +180,7 @@ void CParser::definition(const CDefinition& definition) {
   current_ = &definition;
   Lexer lexer(definition.text, definition.span.file, definition.span.begin);
   tokens_.clear();
-  do tokens_.push_back(lexer.next());
+  do push_token(lexer.next());
   while (tokens_.back().kind != TokenKind::End);
   at_ = 0;
   failed_ = false;
@@ -190,6 +191,20 @@ void CParser::definition(const CDefinition& definition) {
   }
   accept(";");
   if (!at_end()) fail_expected("';' after this definition");
+}
+
+// A #define that stands for attributes, as `__packed` in headers of the kernel, is replaced.
+void CParser::push_token(const Token& token) {
+  auto is_meant = [&](const CDefine& d) {
+    return d.name == token.text && !d.is_function &&
+           (d.text.starts_with("__attribute__") || d.text.starts_with("_Alignas"));
+  };
+  auto define = std::find_if(out_.defines.begin(), out_.defines.end(), is_meant);
+  if (token.kind != TokenKind::Name || define == out_.defines.end())
+    return tokens_.push_back(token);
+  Lexer lexer(define->text, define->span.file, define->span.begin);
+  for (Token part = lexer.next(); part.kind != TokenKind::End; part = lexer.next())
+    tokens_.push_back(part);
 }
 
 std::string CParser::tag_or_unnamed() {
@@ -438,8 +453,11 @@ int64_t CParser::constant(std::initializer_list<std::string_view> ends, std::str
   }
   if (begin == at_) return fail_expected(what), 0;
   Span span = cover(tokens_[begin].span, tokens_[at_ - 1].span);
-  std::string_view text = std::string_view(current_->text)
-                              .substr(span.begin - current_->span.begin, span.end - span.begin);
+  std::string text;  // of the definition, or of a #define in it
+  for (size_t i = begin; i < at_; i++) {
+    bool is_apart = i > begin && tokens_[i].span.begin != tokens_[i - 1].span.end;
+    text.append(is_apart ? " " : "").append(tokens_[i].text);
+  }
   Diagnostics ignored;
   uint32_t ids = 1;
   lookups_ = 0;

@@ -30,6 +30,7 @@ ExprPtr Parser::whole_expression() {
 void Parser::top_level_item() {
   if (at("#")) return c_line();
   if (at("struct") || at("union") || at("enum")) return c_definition();
+  if (at("typedef")) return type_definition();
   if (at("config")) return config();
   if (at("import")) return import();
   if (at("let")) return map_declaration();
@@ -84,6 +85,16 @@ void Parser::c_definition() {
   span.end = static_cast<uint32_t>(origin_.begin + end);
   ast_.c_definitions.push_back({span, std::string(text_.substr(begin, end - begin))});
   seek(span.end);
+}
+
+// C has them, and headers are full of them; what they stand for can always be written.
+void Parser::type_definition() {
+  Span span = here();
+  for (int depth = 0; !at(TokenKind::End) && (depth > 0 || !at(";")); advance()) {
+    if (at("{")) depth++;
+    if (at("}")) depth--;
+  }
+  fail(span, "there is no 'typedef' here", "use the type itself, or a struct of that name");
 }
 
 //   config = "config" "=" "{" [ config_entry { ";" config_entry } [";"] ] "}"

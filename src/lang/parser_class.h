@@ -64,6 +64,7 @@ class Parser {
   void top_level_item();
   void c_line();
   void c_definition();
+  void type_definition();
   void config();
   void config_entry();
   void import();

@@ -96,15 +96,40 @@ size_t attach_point_end(std::string_view text, size_t begin) {
   return at;
 }
 
+static bool is_name_char(char c) {
+  return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Behind "}": where words and parentheses that begin on its line end at a ';', as `__packed;` does.
+// None when something else follows, such as a probe.
+static size_t end_of_words(std::string_view text, size_t at) {
+  size_t first = skip_blanks(text, at);
+  bool is_on_next_line = text.substr(at, first - at).find('\n') != kNone;
+  if (is_on_next_line && first < text.size() && text[first] != ';') return kNone;
+  while (at != kNone && (at = skip_blanks(text, at)) < text.size()) {
+    size_t word = at;
+    while (at < text.size() && is_name_char(text[at])) at++;
+    char next = at < text.size() ? text[at] : '\0';
+    if (next == ';') return at + 1;
+    if (next == '(')
+      at = bracket_end(text, at, '(', ')');
+    else if (at == word)
+      return kNone;
+  }
+  return kNone;
+}
+
 //   c_definition = ("struct"|"union"|"enum") [name] [ "{" ... "}" { "__attribute__" "(" ... ")" } ]
 //                  [ ";" ]
+//                | ("struct"|"union"|"enum") [name] "{" ... "}" { word | "(" ... ")" } ";"
 size_t c_definition_end(std::string_view text, size_t begin) {
   size_t at = text.find_first_of("{;", begin);
   if (at == kNone || text[at] == ';') return at == kNone ? kNone : at + 1;
   size_t end = bracket_end(text, at, '{', '}');
+  size_t words = end == kNone ? kNone : end_of_words(text, end);
+  if (words != kNone) return words;
   while (end != kNone) {
     size_t next = skip_blanks(text, end);
-    if (next < text.size() && text[next] == ';') return next + 1;
     if (!text.substr(next).starts_with("__attribute__")) return end;
     size_t open = skip_blanks(text, next + std::string_view("__attribute__").size());
     if (open >= text.size() || text[open] != '(') return end;

@@ -50,6 +50,9 @@ TEST(RawText, c_definition_ends) {
       {"struct a { struct { int b; } c; } k:f {}", "struct a { struct { int b; } c; }"},
       {"enum e { A /* } */ } // no }\n;x", "enum e { A /* } */ } // no }\n;"},
       {"struct a { } __attribute__((packed)) ; x", "struct a { } __attribute__((packed)) ;"},
+      {"struct a { } __packed __wide(8);x", "struct a { } __packed __wide(8);"},
+      {"struct a { }\nx; y", "struct a { }"},
+      {"struct a { } x { y; }", "struct a { }"},
       {"struct a; x", "struct a;"},
   };
   for (const Case& c : cases)
