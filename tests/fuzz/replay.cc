@@ -12,8 +12,9 @@
 
 // The build gives each target's function the name of its file.
 using Target = int(const uint8_t*, size_t);
-extern "C" Target fuzz_btf, fuzz_c_declarations, fuzz_cells, fuzz_compiler, fuzz_elf, fuzz_lexer,
-    fuzz_maps, fuzz_names, fuzz_parser, fuzz_records, fuzz_tracefs, fuzz_unwind, fuzz_usdt_operands;
+extern "C" Target fuzz_btf, fuzz_c_declarations, fuzz_cells, fuzz_compiler, fuzz_debug_info,
+    fuzz_elf, fuzz_lexer, fuzz_maps, fuzz_names, fuzz_parser, fuzz_records, fuzz_tracefs,
+    fuzz_unwind, fuzz_usdt_operands;
 
 namespace fs = std::filesystem;
 
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
       {"c_declarations", fuzz_c_declarations},
       {"cells", fuzz_cells},
       {"compiler", fuzz_compiler},
+      {"debug_info", fuzz_debug_info},
       {"elf", fuzz_elf},
       {"lexer", fuzz_lexer},
       {"maps", fuzz_maps},
