@@ -71,7 +71,7 @@ TEST_F(InterruptTest, all_files_of_others_together_may_take_so_much_cpu_time) {
   }
   {
     ReadingOfOthers reading;
-    use_cpu(30'000'000);
+    use_cpu(200'000'000);  // much more than a twentieth of the time, also on a busy machine
     EXPECT_TRUE(is_reading_over());
   }
   EXPECT_TRUE(is_reading_over());
@@ -84,10 +84,10 @@ TEST_F(InterruptTest, a_long_run_may_read_more) {
   restart_reading(1);
   {
     ReadingOfOthers reading;
-    use_cpu(2'000'000);
+    use_cpu(50'000'000);
   }
   EXPECT_TRUE(is_reading_over());
-  timespec pause{.tv_sec = 0, .tv_nsec = 150'000'000};
+  timespec pause{.tv_sec = 1, .tv_nsec = 100'000'000};
   ::nanosleep(&pause, nullptr);
   EXPECT_FALSE(is_reading_over());
   restart_reading();

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/test_directory.h"
 #include "symbols/elf_for_test.h"
@@ -316,7 +317,12 @@ TEST(UserSymbols, files_are_read_while_there_is_time_for_it) {
   UserSymbols symbols(process.proc(), std::chrono::hours(1));
   EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "first+1 /first");
   restart_reading(1);
-  { ReadingOfOthers reading; }
+  {
+    ReadingOfOthers reading;
+    uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + 100'000'000;
+    while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end) {
+    }
+  }
   EXPECT_EQ(show(symbols.resolve(4711, 0x20000001)), "+4097 /second");
   EXPECT_EQ(show(symbols.resolve(4711, 0x1001)), "first+1 /first");
   std::vector<std::string> expected = {
