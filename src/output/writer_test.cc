@@ -132,6 +132,10 @@ TEST_F(WriterTest, messages_about_the_run) {
        "x.bt:1:9-28: warning: division by 0\n  1 | @x = 1\n",
        R"({"type": "runtime_error", "msg": "division by 0", "filename": "x.bt", "line": 1, "col": 9})"
        "\n"},
+      {"no_place", [](Writer& w) { w.runtime_error(Place{}, "a file is left out"); }, "",
+       "warning: a file is left out\n",
+       R"({"type": "runtime_error", "msg": "a file is left out", "filename": "", "line": 0, "col": 0})"
+       "\n"},
       {"lost", [](Writer& w) { w.lost_events(3); }, "", "Lost 3 events\n",
        "{\"type\": \"lost_events\", \"count\": 3, \"data\": {\"events\": 3}}\n"},
       {"end_of_events", [](Writer& w) { w.end_of_events(); }, "\n\n", "", ""},
