@@ -1,10 +1,15 @@
 """biotop, bitesize, seeksize, biopattern and the others that tell what disks are used for."""
 
+import re
+import shutil
+import tempfile
 from collections import Counter
+from pathlib import Path
 
 from disk_shared import loop_disk, output_during
 from functions import may_miss_events
-from shared import differing
+from processes import Running
+from shared import differing, run_load
 
 GROUP = "disks"  # they share devices, and the name of their workload
 
@@ -74,3 +79,21 @@ def biopattern_tells_sequential_from_random(root, flowtap):
     sequential = sum(distance == 0 for distance in seeks(done["calls"]))  # of 100 distances
     expected = [{"disk": disk, "sequential": sequential, "random": 100 - sequential, "io": 101, "bytes": done["counted"]["read_sectors"] * 512}]
     return differing("rows", expected, [{key: row.get(key, row.get(f"{key}_bytes")) for key in expected[0]} for row in rows]) + err
+
+
+def completions_that_are_missed_are_reported_once(root, flowtap):
+    """copies of the tools that see no completion; a disk that uses its requests again"""
+    problem = ""
+    with loop_disk() as (disk, _), tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        shutil.copytree(root / "tools" / "lib", Path(folder, "lib"))
+        for tool in ("biosnoop", "biotop", "bitesize", "seeksize", "bioerr", "biolatency"):
+            text = (root / "tools" / f"{tool}.bt").read_text()
+            text = text.replace("rawtracepoint:block_rq_complete {", "rawtracepoint:block_rq_complete /false/ {")
+            Path(folder, f"{tool}.bt").write_text(text.replace("rawtracepoint:block_rq_complete /", "rawtracepoint:block_rq_complete /false && "))
+            running = Running(flowtap, tool, FLOWTAP_TOOLS=folder)
+            run_load("disk", disk, "read:1000:4096", inside=())
+            _, err = running.stop()
+            places = set(re.findall(r"(?m)^(\S+): warning: \d+ completions? w", err))  # while it runs, and with the final count
+            problem += differing(f"{tool}: places", 1, len(places))
+    return problem
