@@ -104,7 +104,9 @@ def qdisc_tbf_agrees_with_qdisclat(root, flowtap):
         stream(here, there, 400_000)
         results = [running.stop() for running in both]
     whole, one = (sums(out) for out, _ in results)
-    return differing("qdisc-tbf", whole, one) + differing("hundreds of packets", True, one["pkts"] > 200) + "".join(err for _, err in results)
+    # The kernel sends packets of its own, which one may see before the other is attached.
+    is_near = all(abs(whole[column] - one[column]) <= 2 for column in whole)
+    return ("" if is_near else differing("qdisc-tbf", whole, one)) + differing("hundreds of packets", True, one["pkts"] > 200) + "".join(err for _, err in results)
 
 
 CLASSES = """tc qdisc add dev cable root handle 1: htb
