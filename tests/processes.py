@@ -933,7 +933,7 @@ def pairs_that_begin_while_probes_are_attached_are_not_lost(flowtap):
     with subprocess.Popen([sys.executable, "-c", CALLS]) as calls:
         try:
             running = Running(flowtap, "-e", PAIRS.replace("PID", str(calls.pid)))
-            time.sleep(0.5)
+            time.sleep(0.5 * features.SLOWER)
             out, err = running.stop()
         finally:
             calls.kill()
