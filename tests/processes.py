@@ -917,7 +917,7 @@ def wrong_usage_has_its_own_code(flowtap):
 def binary_is_small_and_static(flowtap):
     size = Path(flowtap).stat().st_size
     kind = subprocess.run(["file", "-b", flowtap], capture_output=True, text=True).stdout if Path("/usr/bin/file").exists() else "statically linked"
-    return "" if size < 5_000_000 and "statically linked" in kind else f"{size} bytes, {kind}"
+    return "" if size < 8_000_000 and "statically linked" in kind else f"{size} bytes, {kind}"
 
 
 # The probes in the middle take time to attach; the process begins and ends calls all the while.
