@@ -3,6 +3,8 @@
     @alone                      not beside others: it changes the whole machine, or counts what all processes do;
                                 IS_ALONE = True says so of all tests of a module
     GROUP = "name"              tests of modules with one name do not run beside each other
+    raise Missed(what)          flowtap said that events were missed, as it must: such a run proves nothing, and the test is tried
+                                at most twice more, everywhere
     @may_miss_events("why")     the kernel of this machine does not run BPF programs for some events (docs/reliability.md); such
                                 a test is tried at most twice more there, never in a guest
 """
@@ -30,6 +32,10 @@ class NotPossible(Exception):
     """What a test needs cannot be had here: it is skipped."""
 
 
+class Missed(Exception):
+    """flowtap told of events that it missed, since one interrupted another."""
+
+
 def alone(test):
     test.is_alone = True
     return test
@@ -47,6 +53,8 @@ def attempt(test, *arguments):
         return test(*arguments)
     except NotPossible as reason:
         return Skipped(str(reason))
+    except Missed as missed:
+        return missed
     except Exception:  # one that broke must not hide the others
         return traceback.format_exc()
 
@@ -54,14 +62,16 @@ def attempt(test, *arguments):
 def outcome(job):
     """(problems of tries that failed, problem of the last one or nothing or why it was skipped)"""
     _, test, arguments = job
-    tries = MOST_TRIES if hasattr(test, "may_miss") and not features.IN_GUEST else 1
+    may_fail = hasattr(test, "may_miss") and not features.IN_GUEST
     failed = []
-    for _ in range(tries):
+    while True:
         problem = attempt(test, *arguments)
         if not problem or isinstance(problem, Skipped):
-            break
-        failed.append(problem)
-    return failed, problem
+            return failed, problem
+        may_repeat = may_fail or isinstance(problem, Missed)
+        failed.append(str(problem))
+        if not may_repeat or len(failed) == MOST_TRIES:
+            return failed, str(problem)
 
 
 def run_all(jobs, results, told=lambda job, verdict: None, group=lambda job: ""):

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import features
-from functions import NotPossible
+from functions import Missed, NotPossible
 from processes import Running
 
 LOADS = Path(__file__).resolve().parent
@@ -52,22 +52,21 @@ def json_rows(out):
     return [record for record in json_records(out) if "type" not in record]
 
 
-def missed_of(records):
-    """What flowtap itself says of events that the kernel missed, since one interrupted another."""
-    return [record for record in records if "missed" in str(record.get("msg"))]
+def require_all_events(records):
+    """A run of which flowtap itself says that events were missed, since one interrupted another, proves nothing."""
+    missed = [record["msg"] for record in records if "missed" in str(record.get("msg"))]
+    if missed:
+        raise Missed(missed)
 
 
 def run_all_beside(flowtap, commands, load):
-    """(what the load gives, the JSON of each command, everything on stderr). A run that missed
-    events proves nothing and is done again."""
-    for _ in range(5):
-        running = [Running(flowtap, *command, "-f", "json") for command in commands]
-        done = load()
-        outs, errs = zip(*[one.stop() for one in running])
-        missed = [record for out in outs for record in missed_of(json_records(out))]
-        if not missed:
-            break
-    return done, outs, "".join(errs) + "".join(f"  {record}\n" for record in missed)
+    """(what the load gives, the JSON of each command, everything on stderr)"""
+    running = [Running(flowtap, *command, "-f", "json") for command in commands]
+    done = load()
+    outs, errs = zip(*[one.stop() for one in running])
+    for out in outs:
+        require_all_events(json_records(out))
+    return done, outs, "".join(errs)
 
 
 def run_beside(flowtap, arguments, load):
