@@ -39,6 +39,9 @@ struct MapDef {
   // Not 0: a value of a plain map consists of lanes of so many bytes, one for each CPU or, where
   // there are many CPUs, a power of two that several CPUs share.
   uint32_t lane = 0;
+  // Maps without keys: a byte that stands for the key. Some byte of the value is not 0 once a
+  // script stored something, and if that is a 0 or a zero(), it is this one.
+  std::optional<uint32_t> written_at;
   int whole_keys = -1;     // index into maps: where the keys are that this one has as digests only
   int hot_keys = -1;       // likewise: where its hot keys are counted; see types/hot_keys.h
   bool is_mapped = false;  // into flowtap's memory, which writes values there

@@ -79,6 +79,7 @@ int ImageBuilder::make_script_map(const MapInfo& info) {
     map.key_size = 4;
     map.max_entries = 1;
     choose_lanes(map);
+    add_written_mark(map);
   } else {
     bool is_lru = info.decl && (info.decl->type == "lruhash" || info.decl->type == "percpulruhash");
     map.type = per_cpu ? (is_lru ? MapType::PercpuLruHash : MapType::PercpuHash)
@@ -92,6 +93,13 @@ int ImageBuilder::make_script_map(const MapInfo& info) {
     if (!is_lru) add_hot_keys(map, info.use);
   }
   return add_map(std::move(map));
+}
+
+// Behind the value, or in the part that lanes leave free.
+void ImageBuilder::add_written_mark(MapDef& map) {
+  if (is_per_cpu(map.type)) return;  // what --no-feature cpu_lanes leaves
+  map.written_at = map.lane ? 0 : map.value_size;
+  if (!map.lane) map.value_size += 8;
 }
 
 // Adding to them takes one step, so CPUs can share one.

@@ -57,6 +57,7 @@ class ImageBuilder {
   void add_local_storage(MapId number);
   void add_whole_keys(MapDef& map);
   void choose_lanes(MapDef& map);
+  static void add_written_mark(MapDef& map);
   uint64_t most_keys(const MapInfo& info, const MapDef& map) const;
   void add_hot_keys(MapDef& map, MapUse use);
   int add_map(MapDef map);

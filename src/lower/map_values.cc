@@ -47,9 +47,20 @@ void MapValues::change_map(const Expr& target, const std::function<void(const La
     value = uses_.entries.find_or_create(number, where, present, done);
     b().start(present);
   }
-  change(uses_.entries.own_lane(number, value, done));
+  Lane place = uses_.entries.own_lane(number, value, done);
+  if (!key) mark_written(number, place.address);
+  change(place);
   b().jump(done);
   b().start(done);
+}
+
+// Other aggregations count, which shows that they got a value.
+void MapValues::mark_written(MapId number, Address value) {
+  const MapDef& map = uses_.entries.map_of(number);
+  if (!map.written_at) return;
+  if (!map.lane) b().store(value + static_cast<int32_t>(*map.written_at), 1, imm(1));
+  // In a CPU's own cache line, not in the one that all read.
+  if (map.lane && is(map.value, Kind::Sum)) b().store(value + 8, 1, imm(1));
 }
 
 Value MapValues::load_map(const Expr& expr, const MapAccess& node) {
@@ -104,7 +115,9 @@ void MapValues::store_map(const Expr& target, const Expr& value) {
   if (map.is_scalar != false) {
     Value ready = is_scalar(map.value) ? scalar(map.value, uses_.expressions.lower_scalar(value))
                                        : uses_.expressions.lower(value);
-    return uses_.memory.store(ready, ir::at(uses_.entries.lookup(number, {})), map.value);
+    Address place = ir::at(uses_.entries.lookup(number, {}));
+    mark_written(number, place);
+    return uses_.memory.store(ready, place, map.value);
   }
   if (image_.local_storage(number) >= 0) {
     Value ready = is_scalar(map.value) ? scalar(map.value, uses_.expressions.lower_scalar(value))

@@ -39,6 +39,7 @@ class MapValues : private CodeWriter {
   Value lower_len(const Expr& arg);
 
  private:
+  void mark_written(MapId number, Address value);
   Value load_map_value(const MapInfo& map, MapId number, std::optional<Address> key);
 
   Uses uses_;

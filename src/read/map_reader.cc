@@ -151,7 +151,19 @@ Status clear_map(int fd, const MapDef& map) {
 Status zero_map(int fd, const MapDef& map) {
   Result<MapData> data = read_map(fd, map);
   if (!data) return data.error();
-  return zero_entries(fd, map, *data);
+  Status done = zero_entries(fd, map, *data);
+  if (!done || !map.written_at || !is_written(map, data->value(0))) return done;
+  // It still has its key, so to say.
+  std::vector<std::byte> zeros(data->value_size);
+  zeros[*map.written_at] = std::byte{1};
+  if (::bpf_map_update_elem(fd, data->key(0).data(), zeros.data(), BPF_EXIST) < 0)
+    return map_error("zero", map, errno);
+  return Done{};
+}
+
+bool is_written(const MapDef& map, Bytes value) {
+  return map.key ||
+         std::any_of(value.begin(), value.end(), [](std::byte b) { return b != std::byte{0}; });
 }
 
 }  // namespace flowtap

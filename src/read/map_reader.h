@@ -33,6 +33,10 @@ Result<MapData> take_map(int fd, const MapDef& map);
 // Removes all keys. The element of a map without keys cannot be removed: it becomes zero.
 Status clear_map(int fd, const MapDef& map);
 
+// Did a script store something since the map is there, or was cleared? A key says it, and in a map
+// without keys any byte that is not 0: see MapDef::written_at.
+bool is_written(const MapDef& map, Bytes value);
+
 // Sets all values to zero and keeps the keys.
 Status zero_map(int fd, const MapDef& map);
 

@@ -352,8 +352,8 @@ void Session::State::write_maps() {
     return parts.image.maps[a].name < parts.image.maps[b].name;
   });
   for (size_t i : order) {
-    Status written =
-        write_map({parts.image, loaded.maps, &dumped}, i, {}, {parts.writer, parts.values});
+    Status written = write_map({parts.image, loaded.maps, &dumped}, i, {.is_end = true},
+                               {parts.writer, parts.values});
     if (!written) parts.writer.runtime_error(Place{}, written.error().message());
   }
 }

@@ -36,12 +36,11 @@ static std::vector<std::byte> merged_values(const MapDef& map, const MapData& da
   return merged;
 }
 
-// A scalar aggregation that never got a value has nothing to show; a count or a sum is then 0.
-static bool is_untouched(const MapDef& map, Bytes value) {
-  bool starts_empty =
-      is_aggregation(map.value) && !is(map.value, Kind::Count) && !is(map.value, Kind::Sum);
-  return !map.key && starts_empty &&
-         std::all_of(value.begin(), value.end(), [](std::byte b) { return b == std::byte{0}; });
+// The end shows no map that has nothing. Who asks for one gets zeros, but no picture of nothing.
+static bool is_shown(const MapDef& map, Bytes value, const MapView& view) {
+  bool is_picture =
+      is(map.value, Kind::Hist) || is(map.value, Kind::Lhist) || is(map.value, Kind::Tseries);
+  return is_written(map, value) || !(view.is_end || is_picture);
 }
 
 static std::string_view text_of(Bytes bytes) {
@@ -186,7 +185,7 @@ Status write_map(const KernelMaps& maps, size_t number, MapView view, const MapO
         {.key = map.key ? *key : Bytes{},
          .value = is_merged ? Bytes(merged).subspan(i * size, size) : data->value(i)});
   }
-  if (entries.size() == 1 && is_untouched(map, entries[0].value)) return Done{};
+  if (!map.key && data->count == 1 && !is_shown(map, data->value(0), view)) return Done{};
   MapContent content{.name = map.name,
                      .key = map.key,
                      .value = map.value,

@@ -16,7 +16,8 @@ namespace flowtap {
 struct MapView {
   uint64_t top = 0;  // 0: all entries
   uint64_t div = 1;
-  bool takes = false;  // what is written is removed from the map
+  bool takes = false;   // what is written is removed from the map
+  bool is_end = false;  // nobody asked for this map by name
 };
 
 // What programs wrote of the maps that are no maps in the kernel, by index; see Dump in

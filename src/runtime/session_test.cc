@@ -121,8 +121,7 @@ TEST_F(SessionTest, json_has_the_attached_line_first) {
   ASSERT_TRUE(run(parts(writer), {}));
   EXPECT_EQ(out_.buffer(),
             "{\"type\": \"attached_probes\", \"count\": 1, \"data\": {\"probes\": 1}}\n"
-            "{\"type\": \"printf\", \"data\": \"a 1\\n\"}\n"
-            "{\"type\": \"map\", \"data\": {\"@n\": 0}}\n");
+            "{\"type\": \"printf\", \"data\": \"a 1\\n\"}\n");
 }
 
 TEST_F(SessionTest, an_interval_runs_until_exit) {
