@@ -88,12 +88,13 @@ static std::string label_of(const Type& type, const BucketRange& range) {
 
 void append_histogram(std::string& out, const Type& type, Bytes bytes, uint64_t div) {
   FilledRange filled = filled_range(type, bytes);
+  uint64_t by = divisor(type, div), largest = std::max<uint64_t>(1, filled.largest / by);
   for (uint32_t i = filled.first; i < filled.end; i++) {
-    uint64_t count = count_at(bytes, i);
-    float share = static_cast<float>(count) / static_cast<float>(filled.largest);
+    uint64_t count = count_at(bytes, i) / by;
+    float share = static_cast<float>(count) / static_cast<float>(largest);
     size_t length = std::min(kBarWidth, static_cast<uint32_t>(share * kBarWidth));
     fmt::format_to(std::back_inserter(out), "{:<16}{:>8} |", label_of(type, range_of(type, i)),
-                   count / divisor(type, div));
+                   count);
     out.append(length, '@').append(kBarWidth - length, ' ').append("|\n");
   }
 }
