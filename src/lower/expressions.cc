@@ -118,11 +118,14 @@ void ExpressionCode::lower_type_info(const Type& about, Address to, const Type& 
 
 Value ExpressionCode::lower_unary(const Expr& expr, const Unary& node) {
   Type type = type_of(expr);
+  auto narrowed = [&](const Type& to, Reg value) {
+    return scalar(to, uses_.memory.narrow(reg(value), to));
+  };
   switch (node.op) {
     case UnaryOp::Not: return lower_as_bool(expr);
     case UnaryOp::Complement:
-      return scalar(type, reg(b().alu(ir::Alu::Xor, lower_scalar(*node.operand), imm(-1))));
-    case UnaryOp::Negate: return scalar(type, reg(b().negate(lower_scalar(*node.operand))));
+      return narrowed(type, b().alu(ir::Alu::Xor, lower_scalar(*node.operand), imm(-1)));
+    case UnaryOp::Negate: return narrowed(type, b().negate(lower_scalar(*node.operand)));
     case UnaryOp::AddressOf: {
       if (auto* access = std::get_if<MapAccess>(&node.operand->node)) {
         MapId number = info(*node.operand).map;

@@ -27,6 +27,7 @@ struct ExprInfo {
   Type type = unknown_type();
   std::optional<int64_t> value;      // integer known at compile time
   bool is_literal = false;           // ...and written as such: it adapts to the type it meets
+  bool is_cast = false;              // ...or of a type that a cast gave it
   bool is_question = false;          // ...and asked of the machine: rules out the other branch
   std::optional<std::string> text;   // string known at compile time
   const Builtin* builtin = nullptr;  // Identifier, Call

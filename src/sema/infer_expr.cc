@@ -182,6 +182,7 @@ void ExpressionTypes::infer_ternary(const Expr& expr, const Ternary& node, ExprI
     info(expr).type = readable(chosen.type);
     info(expr).value = chosen.value;
     info(expr).is_literal = chosen.is_literal;
+    info(expr).is_cast = chosen.is_cast;
     info(expr).text = chosen.text;
     return;
   }
@@ -276,15 +277,7 @@ void ExpressionTypes::infer_cast(const Expr& expr, const Cast& node, ExprInfo& r
             fmt::format("this cast has no effect: the value has type '{}' already", type_name(to)));
   if (is_integer(to) && is_scalar(from)) {
     check_enum_cast(expr, to, operand);
-    if (operand.value) {
-      result.value = operand.value;
-      if (to->size < 8) {
-        int shift = 64 - static_cast<int>(to->size) * 8;
-        uint64_t high = static_cast<uint64_t>(*operand.value) << shift;
-        result.value = to->is_signed ? static_cast<int64_t>(high) >> shift
-                                     : static_cast<int64_t>(high >> shift);
-      }
-    }
+    if (operand.value) set_typed_constant(result, *operand.value, to);
     return;
   }
   if (is(to, Kind::Pointer) && is_scalar(from)) {

@@ -41,12 +41,16 @@ void OperatorTypes::infer_unary(const Expr& expr, const Unary& node, ExprInfo& r
                                      type_name(type)));
         return;
       }
+      // An unsigned number wraps in its own width, as in C from 32 bits on; a literal has none yet.
+      bool wraps = is(type, Kind::Int) && !type->is_signed && !operand.is_literal;
+      Type computed = wraps ? type : int_type(8, is_negate || type->is_signed);
       if (operand.value) {
         uint64_t raw = static_cast<uint64_t>(*operand.value);
-        bool is_unsigned = !is_negate && !type->is_signed && !operand.is_literal;
-        return set_constant(result, static_cast<int64_t>(is_negate ? 0 - raw : ~raw), is_unsigned);
+        auto value = static_cast<int64_t>(is_negate ? 0 - raw : ~raw);
+        if (operand.is_cast) return set_typed_constant(result, value, computed);
+        return set_constant(result, value, !is_negate && wraps);
       }
-      result.type = int_type(8, is_negate || type->is_signed);
+      result.type = computed;
       return;
     }
     case UnaryOp::Dereference:
@@ -197,6 +201,8 @@ void OperatorTypes::fold_binary(const Expr& expr, const Binary& node, ExprInfo& 
                                : fmt::format("a shift goes by 0 to 63 bits, found {}", b));
     return;
   }
+  if (info(*node.left).is_cast || info(*node.right).is_cast)
+    return set_typed_constant(result, static_cast<int64_t>(wide), arithmetic_type(expr, node));
   set_constant(result, static_cast<int64_t>(wide), wide >= 0);
 }
 

@@ -33,4 +33,13 @@ void Inference::set_constant(ExprInfo& result, int64_t value, bool is_unsigned) 
                                            : negative_literal_type(value);
 }
 
+void Inference::set_typed_constant(ExprInfo& result, int64_t value, const Type& type) {
+  int shift = 64 - static_cast<int>(type->size) * 8;
+  uint64_t high = static_cast<uint64_t>(value) << shift;
+  result.value =
+      type->is_signed ? static_cast<int64_t>(high) >> shift : static_cast<int64_t>(high >> shift);
+  result.type = type;
+  result.is_cast = true;
+}
+
 }  // namespace flowtap

@@ -54,7 +54,10 @@ class Inference {
   ExprInfo& info(const Expr& expr) { return program_.info[expr.id]; }
   Meeting meeting(const Expr& expr) { return {readable(info(expr).type), info(expr).is_literal}; }
   const ScriptTypes& types() const { return *program_.types; }
+  // In the narrowest type that holds it.
   static void set_constant(ExprInfo& info, int64_t value, bool is_unsigned);
+  // In the integer type that casts have asked for, cut to its width.
+  static void set_typed_constant(ExprInfo& info, int64_t value, const Type& type);
 
   const InferenceInput& input_;
   CheckedProgram& program_;

@@ -131,10 +131,7 @@ def entries(maps, aggregations, state):
         values = state.maps[map.name]
         found += [f"{map.name}{shown_key(map.keys, key)}: {show(map.type, value)}" for key, value in values.items()]
     for a in aggregations:
-        values = dict(state.maps[a.name])
-        if not a.keys:
-            values.setdefault((), [])
-        for key, seen in values.items():
+        for key, seen in state.maps[a.name].items():
             text = a.summary(seen)
             if text is not None:
                 found.append(f"{a.name}{shown_key(a.keys, key)}:{'' if text[0] == chr(10) else ' '}{text}")

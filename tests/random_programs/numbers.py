@@ -107,7 +107,7 @@ class Numbers:
 
     def unary(self, depth):
         e, op = self.number(depth - 1), self.pick("-~")
-        type = Int(8, op == "-" or e.type.signed)
+        type = Int(8, True) if e.type.signed else e.type
         return Expr(type, f"({op}{e.text})", lambda s: type.fit(-e.value(s) if op == "-" else ~e.value(s)))
 
     def choice(self, depth):

@@ -10,7 +10,7 @@ from .maps import Map, Maps, entries
 from .numbers import INTERESTING, Numbers, arithmetic
 from .statements import Statements, indented
 from .texts import Texts
-from .types import INT64, Enum, zero
+from .types import INT64, Enum
 
 STATEMENTS = (3, 5, 8, 12, 24)
 NUMBERS = 6
@@ -83,7 +83,6 @@ class Generator(Numbers, Texts, Compounds, Builtins, Maps, Statements, Functions
                 body = ["if (@once) { return; } @once = 1;", *body, "exit();"]
             probes.append(([f"{word} {f'/{test.text}/ ' if test else ''}{{", *indented(body), "}"], test, [p[1] for p in parts]))
         state.maps = {m.name: {} for m in self.maps + self.maps_at_end + self.aggregations} | {"@v": {}}
-        state.maps.update({m.name: {(): zero(m.type)} for m in self.maps_at_end if not m.keys})
         for _, test, steps in probes:
             if test and not test.value(state):
                 continue
