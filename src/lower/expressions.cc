@@ -99,7 +99,7 @@ void ExpressionCode::lower_into(const Expr& expr, Address to, const Type& type) 
     if (std::optional<Location> location = uses_.locations.location_of(expr);
         location && location->space != AddressSpace::Bpf) {
       uint32_t size = std::min(location->type->size, type->size);
-      uses_.memory.read_bytes(to, size, *location);
+      uses_.memory.read_into(to, size, *location);
       if (size < type->size) uses_.memory.zero(to + size, type->size - size);
       return;
     }

@@ -27,6 +27,7 @@ Location Locations::pointed_at(const Expr& pointer) {
   return {.type = type->element,
           .space = type->space,
           .address = ir::at(b().in_reg(expressions_.lower_scalar(pointer))),
+          .is_foreign = true,
           .base = type->element};
 }
 
@@ -48,6 +49,7 @@ std::optional<Location> Locations::member_location(const Expr& expr, const Membe
   if (is(base, Kind::Struct) && !base->is_complete) base = image_.types().complete(base);
   const Field* field = find_field(base, node.name);
   CHECK(field != nullptr);
+  from.is_foreign = is(base, Kind::Struct);
   from.type = type_of(expr);
   from.address = from.address + field->offset;
   from.bit_offset = field->bit_offset;
@@ -78,6 +80,7 @@ std::optional<Location> Locations::index_location(const Expr& expr, const Index&
   // The length of an open array (`data[]`) is unknown, except in our own copy of a struct: 0.
   bool is_open = is_pointer || (count == 0 && from.space != AddressSpace::Bpf);
   from.address = from.address + header;
+  from.is_foreign = true;
   from.type = type_of(expr);
   if (std::optional<int64_t> constant = info(*node.index).value; constant && (is_open || count)) {
     int64_t offset = *constant * size;
@@ -134,6 +137,7 @@ std::optional<Location> Locations::args_location(const Expr& expr, const Member&
   Location from{.type = type_of(expr),
                 .space = AddressSpace::Context,
                 .address = ir::at(frame_.ctx(), static_cast<int32_t>(field->offset))};
+  from.is_foreign = true;
   from.bit_offset = field->bit_offset;
   from.bit_size = field->bit_size;
   return from;

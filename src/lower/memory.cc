@@ -196,10 +196,45 @@ ir::Operand Memory::narrow(Operand value, const Type& type) {
 
 Value Memory::read(const Location& location) {
   if (is_scalar(location.type)) return scalar(location.type, read_scalar(location));
-  if (location.space == AddressSpace::Bpf) return memory(location.type, location.address);
+  bool is_text = is(location.type, Kind::String) && location.is_foreign;
+  if (location.space == AddressSpace::Bpf && !is_text)
+    return memory(location.type, location.address);
   Address to = temp(location.type->size);
-  read_bytes(to, location.type->size, location);
+  read_into(to, location.type->size, location);
   return memory(location.type, to);
+}
+
+void Memory::read_into(Address to, uint32_t size, const Location& from) {
+  read_bytes(to, size, from);
+  if (is(from.type, Kind::String) && from.is_foreign) end_text(to, size);
+}
+
+// Equal texts shall be equal bytes. Eight bytes at a time: (x - 01..01) & ~x & 80..80 has its
+// lowest bit in the first byte that is 0, and what is below it is kept.
+void Memory::end_text(Address text, uint32_t size) {
+  Reg ones = b().constant(0x0101010101010101),
+      highs = b().constant(static_cast<int64_t>(0x8080808080808080));
+  Reg goes_on = ir::kNoReg;  // all bits until a NUL was met
+  in_steps({text}, size, [&](uint32_t at, uint32_t step) {
+    Reg bytes = b().load(text + at, step);
+    if (goes_on != ir::kNoReg) bytes = b().alu(ir::Alu::And, reg(bytes), reg(goes_on));
+    Reg looked_at = bytes;
+    if (step < 8) {  // what is above them is no end
+      Reg above = b().constant(static_cast<int64_t>(~uint64_t{0} << (8 * step)));
+      looked_at = b().alu(ir::Alu::Or, reg(bytes), reg(above));
+    }
+    Reg less = b().alu(ir::Alu::Sub, reg(looked_at), reg(ones));
+    Reg inverse = b().alu(ir::Alu::Xor, reg(looked_at), imm(-1));
+    Reg found = b().alu(ir::Alu::And, reg(less), reg(inverse));
+    found = b().alu(ir::Alu::And, reg(found), reg(highs));
+    Reg lowest = b().alu(ir::Alu::And, reg(found), reg(b().negate(reg(found))));
+    Reg kept = b().alu(ir::Alu::Sub, reg(lowest), imm(1));
+    b().store(text + at, step, reg(b().alu(ir::Alu::And, reg(bytes), reg(kept))));
+    if (at + step == size) return;
+    Reg ends = b().alu(ir::Alu::Sar, reg(b().negate(reg(lowest))), imm(63));
+    Reg open = b().alu(ir::Alu::Xor, reg(ends), imm(-1));
+    goes_on = goes_on == ir::kNoReg ? open : b().alu(ir::Alu::And, reg(goes_on), reg(open));
+  });
 }
 
 void Memory::in_steps(std::initializer_list<Address> places, uint32_t size,

@@ -36,6 +36,10 @@ class Memory : private CodeWriter {
   void copy(Address to, Address from, uint32_t size);
   void zero(Address to, uint32_t size);
   void store(const Value& value, Address to, const Type& type);
+  // The same where it is wanted.
+  void read_into(Address to, uint32_t size, const Location& from);
+  // Clears what follows the first NUL.
+  void end_text(Address text, uint32_t size);
   void store_text(Address to, uint32_t size, const std::string& text);
   Value text_value(const std::string& text);
   Operand as_number(Operand pointer);

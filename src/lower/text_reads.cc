@@ -42,14 +42,17 @@ void TextReads::lower_str(const Expr& expr, const std::vector<ExprPtr>& args, Ad
                           const Type& type) {
   bool is_worked_out = args.size() > 1 && !info(*args[1]).value;
   uint32_t size = std::min(type->size, info(expr).type->size);
-  uint64_t length =
-      args.size() > 1 ? static_cast<uint64_t>(info(*args[1]).value.value_or(0)) : size;
-  bool is_cut_on_purpose = length < size && !is_worked_out;
+  bool has_length = args.size() > 1;
+  uint64_t length = has_length ? static_cast<uint64_t>(info(*args[1]).value.value_or(0)) : size;
+  bool is_cut_on_purpose = has_length && !is_worked_out && length <= size;
   if (!is_scalar(type_of(*args[0]))) {  // a string or char array already
     Value text = expressions_.lower(*args[0]);
     if (is_worked_out) return copy_start(text.address, *args[1], to, type, size);
-    uint32_t wanted = static_cast<uint32_t>(std::min<uint64_t>(length, size));
-    return memory_.store({string_type(wanted), {}, text.address}, to, type);
+    uint64_t wanted = has_length && length > 0 ? length - 1 : length;
+    uint32_t copied = static_cast<uint32_t>(std::min<uint64_t>(wanted, size));
+    memory_.store({string_type(copied), {}, text.address}, to, type);
+    if (is(type_of(*args[0]), Kind::Array)) memory_.end_text(to, copied);
+    return;
   }
   AddressSpace space = space_behind(*args[0]);
   Operand address = expressions_.lower_scalar(*args[0]);
@@ -62,9 +65,9 @@ void TextReads::lower_str(const Expr& expr, const std::vector<ExprPtr>& args, Ad
     return;
   }
   int32_t within = b().new_block(), beyond = b().new_block(), done = b().new_block();
-  branch_by_length({wanted, type_of(*args[1])}, size, {done, within, beyond});
+  branch_by_length({wanted, type_of(*args[1])}, size + 1, {done, within, beyond});
   b().start(within);
-  read_cut_string(to, reg(b().alu(ir::Alu::Add, wanted, imm(1))), address, space);
+  read_cut_string(to, wanted, address, space);
   b().jump(done);
   b().start(beyond);
   read_string(to, size, imm(size), address, space);
@@ -85,9 +88,15 @@ void TextReads::copy_start(Address from, const Expr& length, Address to, const T
                            uint32_t size) {
   Operand wanted = expressions_.lower_scalar(length);
   memory_.zero(to, type->size);
-  Reg bytes = bounded_length({wanted, type_of(length)}, size);
+  Reg bytes = bounded_length({wanted, type_of(length)}, size + 1);
+  int32_t counts_end = b().new_block(), none = b().new_block();
+  b().branch(ir::Compare::Ne, reg(bytes), imm(0), counts_end, none);
+  b().start(counts_end);
+  bytes = b().alu(ir::Alu::Sub, reg(bytes), imm(1));
   b().call(BPF_FUNC_probe_read_kernel,
            {reg(b().address_of(to)), reg(bytes), reg(b().address_of(from))});
+  b().jump(none);
+  b().start(none);
 }
 
 // Goes on at one of three places, for a length below 0, below `limit`, and beyond.

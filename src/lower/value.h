@@ -27,7 +27,8 @@ struct Location {
   ir::Address address;  // base is a register
   uint8_t bit_offset = 0;
   uint8_t bit_size = 0;
-  Type base = nullptr;  // the struct at `address` less its offset, where that is known
+  bool is_foreign = false;  // C's, or the kernel's: anything may follow the NUL of a char array
+  Type base = nullptr;      // the struct at `address` less its offset, where that is known
 };
 
 }  // namespace flowtap

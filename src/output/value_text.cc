@@ -61,7 +61,7 @@ void TextPrinter::enumerator(const Type& type, int64_t number) const {
 void TextPrinter::string(const Type& type, Bytes bytes) const {
   DecodedString decoded = decode_string(bytes, type->size);
   out += decoded.text;
-  if (decoded.is_cut) out += context.cut_trailer;
+  if (decoded.is_cut && !type->is_char_array) out += context.cut_trailer;
 }
 
 void TextPrinter::pointer(Bytes bytes) const {

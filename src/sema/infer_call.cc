@@ -306,7 +306,7 @@ bool CallTypes::infer_folded_call(const Expr& expr, const Builtin& builtin,
     case Fn::Cpid: result.value = input_.options.child_pid.value_or(0); return false;
     case Fn::Strcap:
       if (is(info(*args[0]).type, Kind::String))
-        set_constant(result, info(*args[0]).type->size - 1, true);
+        set_constant(result, info(*args[0]).type->size, true);
       else
         uses_.arguments.expect_string(*args[0], "strcap"), info(expr).type = int_type(8, false);
       return true;

@@ -44,8 +44,8 @@ void ExpressionTypes::infer_node(const Expr& expr, ExprInfo& result) {
                    set_constant(result, static_cast<int64_t>(n.value), true);
                  },
                  [&](const StringLiteral& n) {
-                   result.type = string_type(static_cast<uint32_t>(n.value.size() + 1));
-                   result.text = n.value;
+                   result.text = n.value.substr(0, n.value.find('\0'));
+                   result.type = string_type(static_cast<uint32_t>(result.text->size() + 1));
                    check_text_length(expr, n.value);
                  },
                  [&](const BoolLiteral& n) {

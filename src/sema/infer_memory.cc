@@ -22,11 +22,13 @@ Type MemoryFunctions::string_call_type(const Expr& expr, const std::vector<ExprP
   Type from = readable(info(*args[0]).type);
   uint64_t most = program_.config.max_strlen;
   if (args.size() > 1)
-    most = std::min(most, arguments_.expect_length(*args[1], "str", most).value_or(0) + 1);
+    most =
+        std::clamp<uint64_t>(arguments_.expect_length(*args[1], "str", most).value_or(0), 1, most);
   if (is(from, Kind::String))
-    return string_type(std::min<uint32_t>(static_cast<uint32_t>(most), from->size));
+    return from->size <= most ? from : string_type(static_cast<uint32_t>(most));
   if (is(from, Kind::Array) && from->element->size == 1)
-    return string_type(std::min<uint32_t>(static_cast<uint32_t>(most), from->count));
+    return from->count <= most ? char_array_type(from->count)
+                               : string_type(static_cast<uint32_t>(most));
   if (!is_scalar(from) && !is(from, Kind::Unknown))
     error(expr.span,
           fmt::format("str() takes an address or a string, found '{}'", type_name(from)));

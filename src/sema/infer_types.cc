@@ -77,7 +77,7 @@ Type WrittenTypes::field_type(const Field& field, AddressSpace space) {
   const Type& type = field.type;
   bool is_char_array = is(type, Kind::Array) && is(type->element, Kind::Int) &&
                        type->element->size == 1 && type->element->is_signed && type->count > 0;
-  if (is_char_array) return string_type(type->count);
+  if (is_char_array) return char_array_type(type->count);
   if (is(type, Kind::Pointer)) {
     // A struct that points to one defined after it, or to itself.
     bool is_open = is(type->element, Kind::Struct) && !type->element->size;

@@ -48,6 +48,10 @@ Type enum_type(std::string name, uint32_t bytes, bool is_signed, std::vector<Enu
 
 Type string_type(uint32_t bytes) { return make({.kind = Kind::String, .size = bytes}); }
 
+Type char_array_type(uint32_t bytes) {
+  return make({.kind = Kind::String, .size = bytes, .is_char_array = true});
+}
+
 Type buffer_type(uint32_t payload_bytes) {
   return make({.kind = Kind::Buffer, .size = payload_bytes + 4});
 }

@@ -89,8 +89,9 @@ struct TypeData {
   Type element;               // Pointer, Array
   std::vector<Field> fields;  // Tuple, Record, completed Struct (anonymous members flattened)
   std::shared_ptr<const std::vector<Enumerator>> enumerators;  // Enum
-  int32_t definition = -1;  // Struct: the Target's own number for the definition
-  bool is_percpu = false;   // Pointer: an offset into each CPU's area, not an address
+  int32_t definition = -1;     // Struct: the Target's own number for the definition
+  bool is_char_array = false;  // String: of C; one without a NUL is whole, not cut
+  bool is_percpu = false;      // Pointer: an offset into each CPU's area, not an address
 
   // Parameters of stacks and aggregations.
   StackMode stack_mode = StackMode::Bpftrace;
@@ -109,6 +110,7 @@ Type bool_type();
 Type int_type(uint32_t bytes, bool is_signed);
 Type enum_type(std::string name, uint32_t bytes, bool is_signed, std::vector<Enumerator> values);
 Type string_type(uint32_t bytes);
+Type char_array_type(uint32_t bytes);  // what reading a char array gives
 Type buffer_type(uint32_t payload_bytes);
 Type pointer_type(Type element, AddressSpace space);
 Type array_type(Type element, uint32_t count);

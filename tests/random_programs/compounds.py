@@ -51,7 +51,7 @@ class Compounds:
         t = self.text(depth)
         if t.type.room <= type.room:
             return Expr(type, t.text, t.value)
-        return Expr(type, f"str({t.text}, {type.room - 1})", lambda s: t.value(s)[:type.room - 1])
+        return Expr(type, f"str({t.text}, {type.room})", lambda s: t.value(s)[:type.room - 1])
 
     def tuple_of(self, type, depth):
         parts = [self.value_of(part, depth - 1) for part in type.parts]

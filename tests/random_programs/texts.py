@@ -44,7 +44,7 @@ class Texts:
         t, length = self.text(depth - 1), self.pick([1, 2, 3, 4, 7, 8, 15])
         if length + 1 >= t.type.room:
             return Expr(t.type, f"str({t.text})", t.value)
-        return Expr(Text(length + 1), f"str({t.text}, {length})", lambda s: t.value(s)[:length])
+        return Expr(Text(length + 1), f"str({t.text}, {length + 1})", lambda s: t.value(s)[:length])
 
     def text_call(self, depth):
         return self.called(lambda t: isinstance(t, Text), depth) or self.plain_text(depth)
