@@ -704,6 +704,16 @@ def watchpoint_on_kernel_memory_fires(flowtap):
     return "" if "@: 3" in out else out + err
 
 
+def command_runs_to_its_end_whatever_is_traced(flowtap):
+    problem = ""
+    for script in ('begin { printf("began\\n"); }', 'end { printf("ended\\n"); }', "begin { } end { }", "iter:task { }"):
+        done = subprocess.run([flowtap, "-q", "-c", "sh -c 'sleep 0.2; echo hello'", "-e", script], capture_output=True, text=True)
+        if "hello\n" not in done.stdout or done.returncode:
+            problem += f"  {script}: {done.returncode} {done.stdout}{done.stderr}\n"
+    ended = subprocess.run([flowtap, "-q", "-c", "echo hello", "-e", "begin { exit(); }"], capture_output=True, text=True)
+    return problem + (f"  exit() in begin starts the command: {ended.stdout}" if "hello" in ended.stdout else "")
+
+
 def standard_input_is_a_script(flowtap):
     done = subprocess.run([flowtap, "-q", "-"], input='begin { printf("in\\n"); }', capture_output=True, text=True)
     return "" if done.stdout.startswith("in\n") else done.stderr

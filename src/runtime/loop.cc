@@ -103,8 +103,10 @@ static bool is_run_at_once(const AttachPoint& point) {
   return point.kind == ProbeKind::Iter && point.pin.empty();
 }
 
-// Only begin and end probes, or iterators that have done their round.
+// Only begin and end probes, or iterators that have done their round. A command of -c is waited for
+// whatever is traced.
 bool Session::State::waits_for_nothing() const {
+  if (options.child) return false;
   auto is_waiting = [](const AttachPoint& point) {
     return point.kind == ProbeKind::Self ||
            (!probe_row(point.kind).has(kRunByFlowtap) && !is_run_at_once(point));
