@@ -138,6 +138,10 @@ Type MapFunctions::map_function_type(const Expr& expr, const Builtin& builtin,
       if (own_key)
         error(access->span, fmt::format("{}() takes a whole map", builtin.name))
             .with_hint(fmt::format("write {}({})", builtin.name, map.name));
+      else if (builtin.id == Fn::Len && map.is_scalar == true)
+        error(access->span, fmt::format("len() counts keys, and '{}' has none", map.name));
+      else if (builtin.id == Fn::Len)
+        stores_.use_map(*access, true);
       return builtin.id == Fn::Len ? int_type(8, true) : none_type();
     case Fn::Delete:
       if (args.size() == 2) {
