@@ -47,11 +47,8 @@ void FieldTypes::infer_member(const Expr& expr, const Member& node, ExprInfo& re
   Type base = expressions_.infer_value(*node.base);
   if (infer_type_field(node, result)) return;
   if (is(base, Kind::Unknown)) return;
-  AddressSpace space = AddressSpace::Kernel;
-  if (is(base, Kind::Pointer)) {
-    space = base->space;
-    base = base->element;
-  }
+  AddressSpace space = base->space;
+  if (is(base, Kind::Pointer)) base = base->element;
   if (is(base, Kind::Struct)) base = types().complete(base);
   bool has_fields = is(base, Kind::Struct) || is(base, Kind::Tuple) || is(base, Kind::Record);
   if (std::holds_alternative<IntegerLiteral>(node.base->node)) {
@@ -98,7 +95,7 @@ void FieldTypes::infer_index(const Expr& expr, const Index& node, ExprInfo& resu
   }
   uint32_t count = 0;
   if (is(base, Kind::Array)) {
-    result.type = types_.field_type({.name = {}, .type = base->element}, AddressSpace::Kernel);
+    result.type = types_.field_type({.name = {}, .type = base->element}, base->space);
     count = base->count;
   } else if (is(base, Kind::Pointer)) {
     result.type = types_.field_type({.name = {}, .type = base->element}, base->space);

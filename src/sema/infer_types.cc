@@ -84,8 +84,8 @@ Type WrittenTypes::field_type(const Field& field, AddressSpace space) {
     AddressSpace where = space == AddressSpace::User ? space : type->space;
     return pointer_type(is_open ? types().complete(type->element) : type->element, where);
   }
-  if (is(type, Kind::Struct)) return types().complete(type);
-  return type;
+  Type whole = is(type, Kind::Struct) ? types().complete(type) : type;
+  return space == AddressSpace::User ? found_in(space, whole) : whole;
 }
 
 // A type as an argument: `struct x` came as typeof(struct x), a bare word is a typedef's name.

@@ -52,6 +52,14 @@ Type char_array_type(uint32_t bytes) {
   return make({.kind = Kind::String, .size = bytes, .is_char_array = true});
 }
 
+Type found_in(AddressSpace space, const Type& type) {
+  bool can_point = is(type, Kind::Array) || is(type, Kind::Struct);
+  if (!can_point || type->space == space) return type;
+  TypeData data = *type;
+  data.space = space;
+  return make(std::move(data));
+}
+
 Type buffer_type(uint32_t payload_bytes) {
   return make({.kind = Kind::Buffer, .size = payload_bytes + 4});
 }

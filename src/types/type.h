@@ -79,7 +79,8 @@ struct Enumerator {
 struct TypeData {
   Kind kind = Kind::Unknown;
   bool is_signed = false;                   // Int, Enum; Sum, Min, Max, Avg, Stats
-  AddressSpace space = AddressSpace::None;  // Pointer
+  // Pointer; Array, Struct: where what it holds points to, if it came from there.
+  AddressSpace space = AddressSpace::None;
   bool is_union = false;                    // Struct
   bool is_complete = false;                 // Struct: fields are filled in
   uint32_t size = 0;          // bytes the value occupies in a record, key or map value
@@ -111,6 +112,7 @@ Type int_type(uint32_t bytes, bool is_signed);
 Type enum_type(std::string name, uint32_t bytes, bool is_signed, std::vector<Enumerator> values);
 Type string_type(uint32_t bytes);
 Type char_array_type(uint32_t bytes);  // what reading a char array gives
+Type found_in(AddressSpace space, const Type& type);  // an array or struct that was read there
 Type buffer_type(uint32_t payload_bytes);
 Type pointer_type(Type element, AddressSpace space);
 Type array_type(Type element, uint32_t count);

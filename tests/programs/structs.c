@@ -62,6 +62,19 @@ struct packed {
   uint64_t far;
 } __attribute__((packed));
 
+// Ways from one struct to another.
+struct ways {
+  struct inner* each[3];
+  struct {
+    struct inner* only;
+  } within[2];
+};
+
+__attribute__((noinline)) int take_ways(struct ways* ways) {
+  USED(ways);
+  return ways != NULL;
+}
+
 __attribute__((noinline)) int take_node(struct node* node, struct packed* packed, enum color color,
                                         label_t* label) {
   USED(node);
@@ -92,6 +105,8 @@ int main(int argc, char** argv) {
                        .file = &file,
                        .text = "begin"};
   struct packed packed = {200, 0x7654321, 0x1122334455667788ULL};
+  struct inner other = {12, {0}};
+  struct ways ways = {{&behind, &other, &behind}, {{&behind}, {&other}}};
   // Probes cannot wait for a page that is not in memory yet.
   char touched = *(volatile char*)first.name + *(volatile char*)last.name;
   int total = touched;
@@ -100,9 +115,11 @@ int main(int argc, char** argv) {
   USED(&behind);
   USED(&packed);
   USED(&file);
+  USED(&other);
   for (int i = 0; i < 2; i++) {
     total += take_node(&first, &packed, GREEN, &first.labels[1]);
     total += take_raw(&first);
+    total += take_ways(&ways);
   }
   if (argc > 1) usleep((useconds_t)atoi(argv[1]) * 1000);
   return total == 0;
