@@ -357,6 +357,10 @@ Value ExpressionCode::lower_cast(const Expr& expr, const Cast& node) {
     }
     return uses_.memory.read({.type = to, .space = AddressSpace::Bpf, .address = whole});
   }
+  if (is(to, Kind::Pointer)) {  // an array that has an address
+    Location place = *uses_.locations.location_of(*node.operand);
+    return scalar(to, uses_.memory.as_number(reg(b().address_of(place.address))));
+  }
   Address room = uses_.memory.temp(to->size);
   if (is_scalar(from)) {
     uses_.memory.zero(room, to->size);

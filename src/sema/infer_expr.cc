@@ -257,6 +257,19 @@ void ExpressionTypes::check_enum_cast(const Expr& expr, const Type& to, const Ex
         fmt::format("'{}' has no enumerator with the value {}", to->name, *operand.value));
 }
 
+// Does it lie where a pointer led to, and not in a copy of ours?
+bool ExpressionTypes::has_address(const Expr& expr) {
+  const ExprPtr* base = nullptr;
+  if (auto* n = std::get_if<Member>(&expr.node)) base = &n->base;
+  if (auto* n = std::get_if<Index>(&expr.node)) base = &n->base;
+  if (!base) {
+    auto* n = std::get_if<Unary>(&expr.node);
+    return n && n->op == UnaryOp::Dereference;
+  }
+  const Type& type = info(**base).type;
+  return is(type, Kind::Pointer) ? type->space != AddressSpace::Context : has_address(**base);
+}
+
 void ExpressionTypes::infer_cast(const Expr& expr, const Cast& node, ExprInfo& result) {
   Type from = infer_value(*node.operand);
   Type to = uses_.types.resolve_type(node.type);
@@ -282,6 +295,12 @@ void ExpressionTypes::infer_cast(const Expr& expr, const Cast& node, ExprInfo& r
   }
   if (is(to, Kind::Pointer) && is_scalar(from)) {
     result.value = operand.value;
+    return;
+  }
+  bool is_array = is(from, Kind::Array) || (is(from, Kind::String) && from->is_char_array);
+  if (is(to, Kind::Pointer) && is_array && has_address(*node.operand)) {
+    AddressSpace space = from->space == AddressSpace::None ? AddressSpace::Kernel : from->space;
+    result.type = pointer_type(to->element, space);
     return;
   }
   bool int_and_array = (is(to, Kind::Array) && is_integer(to->element) &&

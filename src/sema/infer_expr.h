@@ -40,6 +40,7 @@ class ExpressionTypes : public ExpressionInference, private Inference {
   void infer_ternary(const Expr& expr, const Ternary& node, ExprInfo& info);
   void infer_if_expr(const Expr& expr, const IfExpr& node, ExprInfo& info);
   void infer_increment(const Expr& expr, const Increment& node, ExprInfo& info);
+  bool has_address(const Expr& expr);
   void infer_cast(const Expr& expr, const Cast& node, ExprInfo& info);
   void check_enum_cast(const Expr& expr, const Type& to, const ExprInfo& operand);
 

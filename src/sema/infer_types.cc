@@ -77,14 +77,16 @@ Type WrittenTypes::field_type(const Field& field, AddressSpace space) {
   const Type& type = field.type;
   bool is_char_array = is(type, Kind::Array) && is(type->element, Kind::Int) &&
                        type->element->size == 1 && type->element->is_signed && type->count > 0;
-  if (is_char_array) return char_array_type(type->count);
+
   if (is(type, Kind::Pointer)) {
     // A struct that points to one defined after it, or to itself.
     bool is_open = is(type->element, Kind::Struct) && !type->element->size;
     AddressSpace where = space == AddressSpace::User ? space : type->space;
     return pointer_type(is_open ? types().complete(type->element) : type->element, where);
   }
-  Type whole = is(type, Kind::Struct) ? types().complete(type) : type;
+  Type whole = is_char_array            ? char_array_type(type->count)
+               : is(type, Kind::Struct) ? types().complete(type)
+                                        : type;
   return space == AddressSpace::User ? found_in(space, whole) : whole;
 }
 

@@ -53,7 +53,8 @@ Type char_array_type(uint32_t bytes) {
 }
 
 Type found_in(AddressSpace space, const Type& type) {
-  bool can_point = is(type, Kind::Array) || is(type, Kind::Struct);
+  bool can_point = is(type, Kind::Array) || is(type, Kind::Struct) ||
+                   (is(type, Kind::String) && type->is_char_array);
   if (!can_point || type->space == space) return type;
   TypeData data = *type;
   data.space = space;

@@ -79,7 +79,7 @@ struct Enumerator {
 struct TypeData {
   Kind kind = Kind::Unknown;
   bool is_signed = false;                   // Int, Enum; Sum, Min, Max, Avg, Stats
-  // Pointer; Array, Struct: where what it holds points to, if it came from there.
+  // Pointer; Array, Struct and String: where it was read, which is where its pointers lead.
   AddressSpace space = AddressSpace::None;
   bool is_union = false;                    // Struct
   bool is_complete = false;                 // Struct: fields are filled in
