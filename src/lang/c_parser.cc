@@ -23,6 +23,7 @@
 #include "lang/c_directives.h"
 #include "lang/lexer.h"
 #include "lang/parser.h"
+#include "lang/raw_text.h"
 
 namespace flowtap {
 
@@ -100,6 +101,7 @@ class CParser {
   void skip_parentheses();
 
   void definition(const CDefinition& definition);
+  std::string obey_directives(const CDefinition& definition);
   void push_token(const Token& token);
   std::string struct_or_union();
   void fields(CStruct& out);
@@ -137,7 +139,7 @@ CDeclarations CParser::parse(std::span<const CDefinition> definitions) {
     if (d.text.starts_with('#')) {
       directives_.line(d, find);
     } else if (directives_.is_active()) {
-      definition(d);
+      definition({.span = d.span, .text = obey_directives(d)});
     }
   }
   directives_.finish();
@@ -174,6 +176,28 @@ void CParser::skip_parentheses() {
     if (at(")")) depth--;
     at_++;
   } while (depth > 0 && !at_end());
+}
+
+// Lines with '#' within a definition. What does not count becomes blanks, so that all keeps its
+// place.
+std::string CParser::obey_directives(const CDefinition& definition) {
+  std::string text = definition.text;
+  size_t done = 0;
+  auto skip_to = [&](size_t end, bool counts) {
+    for (; done < end; done++)
+      if (!counts && text[done] != '\n') text[done] = ' ';
+  };
+  each_c_line(definition.text, [&](size_t begin, size_t end) {
+    skip_to(begin, directives_.is_active());
+    Span span = definition.span;
+    span.begin += static_cast<uint32_t>(begin);
+    span.end = definition.span.begin + static_cast<uint32_t>(end);
+    directives_.line({.span = span, .text = definition.text.substr(begin, end - begin)},
+                     [this](const std::string& name) { return lookup(name); });
+    skip_to(end, false);
+  });
+  skip_to(text.size(), directives_.is_active());
+  return text;
 }
 
 void CParser::definition(const CDefinition& definition) {

@@ -83,7 +83,11 @@ void Parser::c_definition() {
     return;
   }
   span.end = static_cast<uint32_t>(origin_.begin + end);
-  ast_.c_definitions.push_back({span, std::string(text_.substr(begin, end - begin))});
+  std::string text(text_.substr(begin, end - begin));
+  each_c_line(text, [&](size_t from, size_t to) {
+    constants_.insert(defined_name(std::string_view(text).substr(from, to - from)));
+  });
+  ast_.c_definitions.push_back({span, std::move(text)});
   seek(span.end);
 }
 

@@ -81,6 +81,24 @@ size_t line_end(std::string_view text, size_t begin) {
   return std::min(text.find('\n', begin), text.size());
 }
 
+void each_c_line(std::string_view text, const std::function<void(size_t, size_t)>& visit) {
+  bool is_first_word = true;
+  for (size_t at = 0; at < text.size();) {
+    if (size_t after = comment_end(text, at); after != at) {
+      at = after;
+      continue;
+    }
+    if (is_first_word && text[at] == '#') {
+      size_t end = line_end(text, at);
+      visit(at, end);
+      at = end;
+      continue;
+    }
+    is_first_word = text[at] == '\n' || (is_first_word && is_blank(text[at]));
+    at = text[at] == '"' ? quoted_end(text, at) : at + 1;
+  }
+}
+
 // It runs to a blank, a '{' or a ','. A '/' is part of a path once a ':' was seen; before that,
 // as in `BEGIN/pid == 1/`, it begins the predicate.
 size_t attach_point_end(std::string_view text, size_t begin) {

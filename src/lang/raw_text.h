@@ -12,6 +12,8 @@ namespace flowtap {
 // Each of these is given the whole text and where the part begins, and answers one past its end.
 size_t attach_point_end(std::string_view text, size_t begin);
 size_t line_end(std::string_view text, size_t begin);
+// Calls with the begin and the end of each line that begins with '#', or with blanks and a '#'.
+void each_c_line(std::string_view text, const std::function<void(size_t, size_t)>& visit);
 // npos if the definition is never closed.
 size_t c_definition_end(std::string_view text, size_t begin);
 
