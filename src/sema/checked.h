@@ -42,6 +42,7 @@ struct VariableInfo {
   bool has_declared_type = false;
   bool is_assigned = false;
   bool is_reached = false;   // used outside of branches that has_field() or comptime rule out
+  bool is_read = false;
   bool is_captured = false;  // used in a loop body that became a function of its own
   bool is_merged = false;    // another entry stands for it
   bool needs_zero = false;   // may be read before anything was stored in it

@@ -56,7 +56,7 @@ void ExpressionTypes::infer_node(const Expr& expr, ExprInfo& result) {
                  [&](const Variable&) {
                    if (result.variable.is_set()) {
                      VariableInfo& used = program_.variables[result.variable];
-                     used.is_reached = true;
+                     used.is_reached = used.is_read = true;
                      result.type = used.type;
                    }
                  },
@@ -297,6 +297,7 @@ void ExpressionTypes::infer_cast(const Expr& expr, const Cast& node, ExprInfo& r
     result.value = operand.value;
     return;
   }
+  if (is(to, Kind::Struct) && place_.is_unevaluated) return;
   bool is_array = is(from, Kind::Array) || (is(from, Kind::String) && from->is_char_array);
   if (is(to, Kind::Pointer) && is_array && has_address(*node.operand)) {
     AddressSpace space = from->space == AddressSpace::None ? AddressSpace::Kernel : from->space;

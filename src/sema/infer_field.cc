@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/text.h"
 
 namespace flowtap {
@@ -121,8 +123,10 @@ void FieldTypes::infer_index(const Expr& expr, const Index& node, ExprInfo& resu
 }
 
 void FieldTypes::infer_sizeof(const Expr&, const Sizeof& node, ExprInfo& result) {
+  bool outer = std::exchange(place_.is_unevaluated, true);
   Type type =
       node.operand ? expressions_.infer_value(*node.operand) : types_.resolve_type(node.type);
+  place_.is_unevaluated = outer;
   if (!is(type, Kind::Unknown)) set_constant(result, type->size, true);
 }
 

@@ -211,6 +211,12 @@ void StoredTypes::finish_variables() {
                                                written_name(variable.name)));
       continue;
     }
+    if (!variable.is_read) {
+      variable.type = int_type(8, true);
+      input_.diagnostics.warning(variable.span,
+                                 fmt::format("'${}' is never used", written_name(variable.name)));
+      continue;
+    }
     input_.diagnostics.error(
         variable.span, fmt::format("nothing is ever stored in '${}'", written_name(variable.name)));
   }

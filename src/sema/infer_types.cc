@@ -22,12 +22,17 @@ std::string WrittenTypes::traced_program() const {
   return has_program ? place_.instance->attach[0].target : "";
 }
 
+// As in C++, and in bpftrace, the word before the name of a struct may be missing.
+Type WrittenTypes::find_type(const std::string& name) {
+  std::string program = traced_program();
+  for (const char* keyword : {"", "struct ", "union ", "enum "})
+    if (Type found = types().find_type(keyword + name, program)) return found;
+  return nullptr;
+}
+
 void WrittenTypes::report_unknown_type(const TypeSpec& spec) {
   Diagnostic& report = error(spec.span, fmt::format("there is no type '{}'", spec.name));
   std::string program = traced_program();
-  for (const char* keyword : {"struct ", "union ", "enum "})
-    if (types().find_type(keyword + spec.name, program))
-      return (void)report.with_hint(fmt::format("did you mean '{}{}'?", keyword, spec.name));
   if (!program.empty()) {
     if (Result<Type> found = input_.target.user_type(program, spec.name); !found.ok())
       report.with_hint(found.error().message() + ": define it in the script");
@@ -41,7 +46,7 @@ Type WrittenTypes::resolve_type(const TypeSpec& spec) {
   if (spec.of) {
     type = expressions_.infer_value(*spec.of);
   } else {
-    type = types().find_type(spec.name, traced_program());
+    type = find_type(spec.name);
     if (!type) {
       report_unknown_type(spec);
       return unknown_type();
@@ -94,7 +99,7 @@ Type WrittenTypes::field_type(const Field& field, AddressSpace space) {
 Type WrittenTypes::type_argument(const Expr& arg) {
   if (auto* type = std::get_if<Typeof>(&arg.node)) return resolve_type(type->type);
   auto* word = std::get_if<Identifier>(&arg.node);
-  Type found = word ? types().find_type(word->name) : Type();
+  Type found = word ? find_type(word->name) : Type();
   if (found) return found;
   error(arg.span, word ? fmt::format("there is no type '{}'", word->name)
                        : std::string("a type is expected here"));

@@ -16,6 +16,7 @@ class WrittenTypes : private Inference {
   std::string traced_program() const;  // empty where none is
 
  private:
+  Type find_type(const std::string& name);
   void report_unknown_type(const TypeSpec& spec);
 
   ExpressionInference& expressions_;

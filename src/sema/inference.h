@@ -39,6 +39,7 @@ struct InferencePlace {
   int loop_depth = 0;
   int loops_around = 0;             // the call of that function
   const Expr* aggregate = nullptr;  // the one place where count() and so on may stand now
+  bool is_unevaluated = false;      // what is being looked at is asked for its type only
   bool is_for_compiler = false;     // the argument being looked at does not exist at run time
 };
 
