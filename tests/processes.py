@@ -714,6 +714,23 @@ def command_runs_to_its_end_whatever_is_traced(flowtap):
     return problem + (f"  exit() in begin starts the command: {ended.stdout}" if "hello" in ended.stdout else "")
 
 
+def probes_of_one_event_run_in_the_order_of_the_script(flowtap):
+    structs = Path(flowtap).parent / "programs" / "structs"
+    events = {"rawtracepoint:sys_enter": "bpf", "tracepoint:syscalls:sys_enter_execve": "bpf", "software:page-faults:1": "bpf",
+              f"uprobe:{structs}:take_node": "bpf", f"uretprobe:{structs}:take_node": "bpf",
+              "kprobe:vfs_write": "kprobe", "kretprobe:vfs_write": "kprobe", "fentry:vfs_write": "fentry", "fexit:vfs_write": "fentry"}
+    problem = ""
+    for event, feature in events.items():
+        if not features.has(feature):
+            continue
+        for options in ([], ["--no-feature", "uprobe_multi"]):
+            script = " ".join(f'{event} /pid == cpid/ {{ printf("{number} "); }}' for number in (1, 2, 3, 4))
+            done = subprocess.run([flowtap, "-q", *options, "-c", f"{structs} 0", "-e", script], capture_output=True, text=True)
+            if not re.fullmatch("(1 2 3 4 )+", done.stdout.strip() + " ") or done.stderr:
+                problem += f"  {event} {options}: {done.stdout[:300]}{done.stderr}\n"
+    return problem
+
+
 def standard_input_is_a_script(flowtap):
     done = subprocess.run([flowtap, "-q", "-"], input='begin { printf("in\\n"); }', capture_output=True, text=True)
     return "" if done.stdout.startswith("in\n") else done.stderr
