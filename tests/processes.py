@@ -718,7 +718,7 @@ def probes_of_one_event_run_in_the_order_of_the_script(flowtap):
     structs = Path(flowtap).parent / "programs" / "structs"
     events = {"rawtracepoint:sys_enter": "bpf", "tracepoint:syscalls:sys_enter_execve": "bpf", "software:page-faults:1": "bpf",
               f"uprobe:{structs}:take_node": "bpf", f"uretprobe:{structs}:take_node": "bpf",
-              "kprobe:vfs_write": "kprobe", "kretprobe:vfs_write": "kprobe", "fentry:vfs_write": "fentry", "fexit:vfs_write": "fentry"}
+              "kprobe:vfs_read": "kprobe", "kretprobe:vfs_read": "kprobe", "fentry:vfs_read": "fentry", "fexit:vfs_read": "fentry"}
     problem = ""
     for event, feature in events.items():
         if not features.has(feature):

@@ -148,6 +148,7 @@ Result<Attachment> attach_together(const Program& program,
 bool fires_newest_first(ProbeKind kind) {
   switch (kind) {
     case ProbeKind::Kprobe:
+    case ProbeKind::Kretprobe:
     case ProbeKind::Fentry:
     case ProbeKind::Fexit:
     case ProbeKind::Uprobe:
