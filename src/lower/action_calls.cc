@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace flowtap {
 
 // The call that is a whole statement, when it is an action; else null.
@@ -19,11 +21,11 @@ static const Builtin* action_of(const Stmt& stmt) {
 Value ActionCalls::lower_action(const Expr& expr, const Builtin& builtin,
                                 const std::vector<ExprPtr>& args) {
   switch (builtin.id) {
-    case Fn::Printf:
-    case Fn::Errorf:
-    case Fn::Warnf:
-    case Fn::Cat:
-    case Fn::System: lower_printf(expr, builtin, args); break;
+    case Fn::Printf: lower_printf(expr, EventKind::Printf, args); break;
+    case Fn::Errorf: lower_printf(expr, EventKind::Errorf, args); break;
+    case Fn::Warnf: lower_printf(expr, EventKind::Warnf, args); break;
+    case Fn::Cat: lower_printf(expr, EventKind::Cat, args); break;
+    case Fn::System: lower_printf(expr, EventKind::System, args); break;
     case Fn::Print: lower_print(expr, args); break;
     case Fn::Exit: lower_exit(expr, args); break;
     case Fn::Time: lower_time(expr, args); break;
@@ -44,7 +46,9 @@ Value ActionCalls::lower_action(const Expr& expr, const Builtin& builtin,
     case Fn::Unwatch:
       uses_.events.send({.kind = EventKind::Unwatch, .span = expr.span}, {args[0].get()});
       break;
-    default: break;  // static_assert, fail: the checker has done their work
+    case Fn::StaticAssert:
+    case Fn::Fail: break;  // the checker has done their work
+    default: UNREACHABLE("an action that is not lowered");
   }
   return {none_type(), {}, {}};
 }
@@ -55,16 +59,8 @@ void ActionCalls::lower_signal(const Builtin& builtin, const Expr& arg) {
   b().call(builtin.id == Fn::Signal ? BPF_FUNC_send_signal : BPF_FUNC_send_signal_thread, {number});
 }
 
-void ActionCalls::lower_printf(const Expr& expr, const Builtin& builtin,
-                               const std::vector<ExprPtr>& args) {
-  Event event{.span = expr.span};
-  switch (builtin.id) {
-    case Fn::Errorf: event.kind = EventKind::Errorf; break;
-    case Fn::Warnf: event.kind = EventKind::Warnf; break;
-    case Fn::Cat: event.kind = EventKind::Cat; break;
-    case Fn::System: event.kind = EventKind::System; break;
-    default: event.kind = EventKind::Printf; break;
-  }
+void ActionCalls::lower_printf(const Expr& expr, EventKind kind, const std::vector<ExprPtr>& args) {
+  Event event{.kind = kind, .span = expr.span};
   event.format = *parse_format(*info(*args[0]).text);
   std::vector<const Expr*> fields;
   for (size_t i = 1; i < args.size(); i++) fields.push_back(args[i].get());

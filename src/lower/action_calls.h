@@ -28,7 +28,7 @@ class ActionCalls : private CodeWriter {
   void join_reports(const Block& block);
 
  private:
-  void lower_printf(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
+  void lower_printf(const Expr& expr, EventKind kind, const std::vector<ExprPtr>& args);
   void lower_print(const Expr& expr, const std::vector<ExprPtr>& args);
   void lower_exit(const Expr& expr, const std::vector<ExprPtr>& args);
   void leave_script(Span span, Operand code);

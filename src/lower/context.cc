@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "builtins/probes.h"
 #include "types/layout.h"
 
@@ -53,7 +54,9 @@ Value ProbeContext::lower_context(const Expr& expr, const Builtin& builtin,
       }
       return memory(type, to);
     }
-    default: return row.has(kUserSpace) ? lower_user_function(type) : lower_kernel_function(type);
+    case Fn::Func:
+      return row.has(kUserSpace) ? lower_user_function(type) : lower_kernel_function(type);
+    default: UNREACHABLE("a builtin of the context that is not lowered");
   }
 }
 

@@ -190,8 +190,11 @@ class Checker {
     bool is_other_program =
         probe_row(group.kind).has(kUserSpace) && group.attach[0].target != point.target;
     if (is_other_program && names_types(probe)) return false;
-    return !uses(probe, Fn::ProbeName) && !uses(probe, Fn::Args) && !uses(probe, Fn::Uaddr) &&
-           !(group.kind == ProbeKind::Usdt && uses(probe, Fn::ArgN));
+    bool wants_one = false;
+    for_each_builtin(probe, [&](const Builtin& builtin, const std::string&) {
+      wants_one |= builtin.has(kOnePlace);
+    });
+    return !wants_one && !(group.kind == ProbeKind::Usdt && uses(probe, Fn::ArgN));
   }
 
   // Types that another program may lay out otherwise.

@@ -23,16 +23,13 @@ struct Uses {
 Uses find_uses(const Probe& probe) {
   Uses uses;
   for_each_builtin(probe, [&](const Builtin& builtin, const std::string& name) {
+    uses.registers |= builtin.has(kRegisters);
     switch (builtin.id) {
       case Fn::Args: uses.args = true; break;
       case Fn::Retval: uses.retval = true; break;
       case Fn::ArgN:
         uses.arguments = std::max(uses.arguments, static_cast<size_t>(argument_number(name)) + 1);
         break;
-      case Fn::Register:
-      case Fn::Ctx:
-      case Fn::Usermode:
-      case Fn::Override: uses.registers = true; break;
       case Fn::Kstack: uses.stack = true; break;
       default: break;
     }

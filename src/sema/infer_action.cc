@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "builtins/probes.h"
 #include "types/format.h"
@@ -43,7 +44,7 @@ static bool conversion_fits(Conversion conversion, const Type& type) {
 
 void ActionTypes::check_format(const Expr& expr, const Builtin& builtin,
                                const std::vector<ExprPtr>& args) {
-  std::optional<std::string> text = uses_.arguments.expect_literal_text(*args[0], builtin.name);
+  const std::optional<std::string>& text = info(*args[0]).text;
   if (!text) return;
   Result<std::vector<FormatPiece>> pieces = parse_format(*text);
   if (!pieces.ok()) {
@@ -122,19 +123,12 @@ Type ActionTypes::action_type(const Expr& expr, const Builtin& builtin,
       if (!args.empty() && uses_.arguments.expect_integer(*args[0], "exit"))
         uses_.arguments.expect_within(*args[0], "the code of exit()", INT8_MIN, UINT8_MAX);
       break;
-    case Fn::Time:
-      if (!args.empty()) uses_.arguments.expect_literal_text(*args[0], "time");
-      break;
     case Fn::Join:
       if (!is_scalar(readable(info(*args[0]).type)) && !is(info(*args[0]).type, Kind::Unknown))
         error(args[0]->span, fmt::format("join() takes an array of strings, found '{}'",
                                          type_name(info(*args[0]).type)));
-      if (args.size() > 1) uses_.arguments.expect_literal_text(*args[1], "join");
       break;
-    case Fn::Assert:
-      uses_.arguments.check_condition(*args[0]);
-      uses_.arguments.expect_literal_text(*args[1], "assert");
-      break;
+    case Fn::Assert: uses_.arguments.check_condition(*args[0]); break;
     case Fn::Signal:
     case Fn::SignalThread: {
       const ProbeRow& row = probe_row(place_.instance->kind);
@@ -152,8 +146,7 @@ Type ActionTypes::action_type(const Expr& expr, const Builtin& builtin,
     }
     case Fn::Override: uses_.kernel_functions.check_override(expr, args); break;
     case Fn::WriteUser: uses_.kernel_functions.check_write_user(expr, args); return bool_type();
-    case Fn::Unwatch: uses_.arguments.expect_address(*args[0], "unwatch"); break;
-    default: error(expr.span, fmt::format("{}() is not available yet", builtin.name));
+    default: UNREACHABLE("an action that is not checked");
   }
   return none_type();
 }

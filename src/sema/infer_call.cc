@@ -7,17 +7,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "builtins/probes.h"
 #include "types/format.h"
+#include "types/layout.h"
 
 namespace flowtap {
-
-// Builtins some of whose arguments are words of their own: nsecs(monotonic), kstack(perf, 3).
-static bool takes_words(Fn id) {
-  return id == Fn::Pid || id == Fn::Tid || id == Fn::Nsecs || id == Fn::Kstack ||
-         id == Fn::Ustack || id == Fn::DwUstack;
-}
 
 // What `probetype` reads: probes that are no event of the kernel share one name.
 static std::string_view probe_type_name(ProbeKind kind) {
@@ -25,40 +21,29 @@ static std::string_view probe_type_name(ProbeKind kind) {
   return is_special ? "special" : probe_row(kind).name;
 }
 
-static bool is_compiled_text(Fn id, size_t argument) {
-  switch (id) {
-    case Fn::Printf:
-    case Fn::Errorf:
-    case Fn::Warnf:
-    case Fn::Cat:
-    case Fn::System:
-    case Fn::Time:
-    case Fn::Strftime:
-    case Fn::Fail: return argument == 0;
-    case Fn::Assert:
-    case Fn::StaticAssert: return argument == 1;
-    case Fn::Getopt: return argument != 1;
-    case Fn::InPrefix: return argument == 1;
-    default: return false;
-  }
-}
+// Room for the longest error text, signal or system call name.
+static constexpr uint32_t kNameSize = 64;
 
-// What these stand for depends on the probe, and so does their type.
-static bool belongs_to_probe(Fn id) {
-  switch (id) {
-    case Fn::Args:
-    case Fn::ArgN:
-    case Fn::Ctx:
-    case Fn::Func:
-    case Fn::Register:
-    case Fn::Retval:
-    case Fn::Uaddr: return true;
-    default: return false;
+// The type of a value whose row says it.
+static Type yielded_type(Yields yields) {
+  switch (yields) {
+    case Yields::Own: break;
+    case Yields::None: return none_type();
+    case Yields::Bool: return bool_type();
+    case Yields::U32: return int_type(4, false);
+    case Yields::U64: return int_type(8, false);
+    case Yields::I64: return int_type(8, true);
+    case Yields::Name: return string_type(kNameSize);
+    case Yields::Username: return simple_type(Kind::Username, 8);
+    case Yields::KSym: return simple_type(Kind::KSym, 8);
+    case Yields::USym: return simple_type(Kind::USym, kUSymSize);
+    case Yields::CgroupPath: return simple_type(Kind::CgroupPath, kCgroupPathSize);
   }
+  UNREACHABLE("a builtin with a type of its own");
 }
 
 Type CallTypes::getopt_type(const Expr& expr, const std::vector<ExprPtr>& args, ExprInfo& result) {
-  std::optional<std::string> name = uses_.arguments.expect_literal_text(*args[0], "getopt");
+  const std::optional<std::string>& name = info(*args[0]).text;
   if (!name) return unknown_type();
   const ExprInfo* fallback = args.size() > 1 ? &info(*args[1]) : nullptr;
   if (fallback && !fallback->value && !fallback->text) {
@@ -69,7 +54,6 @@ Type CallTypes::getopt_type(const Expr& expr, const std::vector<ExprPtr>& args, 
   if (is(type, Kind::Int)) type = int_type(8, true);
   auto known = std::find_if(program_.options.begin(), program_.options.end(),
                             [&](const ScriptOption& o) { return o.name == *name; });
-  if (args.size() > 2) uses_.arguments.expect_literal_text(*args[2], "getopt");
   if (known == program_.options.end())
     program_.options.push_back(
         {*name, args.size() > 2 ? info(*args[2]).text.value_or("") : "", type});
@@ -143,57 +127,63 @@ void CallTypes::infer_builtin(const Expr& expr, const Builtin& builtin,
           fmt::format("{}() can change the system and needs the option --unsafe", builtin.name));
     return;
   }
-  if (place_.function && belongs_to_probe(builtin.id)) {
+  if (place_.function && builtin.has(kOfProbe)) {
     for (const ExprPtr& arg : args) uses_.expressions.infer(*arg);
     error(expr.span, fmt::format("'{}' is not known in a function, which any probe may call", name))
         .with_hint("pass it as an argument");
     return;
   }
-  for (size_t i = 0; i < n; i++) {
-    bool is_map = i == 0 && std::holds_alternative<MapAccess>(args[i]->node) &&
-                  (builtin.has(kMapFirst) || builtin.id == Fn::Print);
-    bool is_member = builtin.id == Fn::ContainerOf && i > 0;
-    bool is_table = i == 0 && builtin.id == Fn::Print && uses_.rows.find_table(word_of(*args[i]));
-    if (is_map || is_member || is_table ||
-        (takes_words(builtin.id) && std::holds_alternative<Identifier>(args[i]->node)))
-      continue;
-    bool outer = std::exchange(place_.is_for_compiler, is_compiled_text(builtin.id, i));
-    uses_.expressions.infer(*args[i]);
-    place_.is_for_compiler = outer;
-  }
+  for (size_t i = 0; i < n; i++) infer_argument(*args[i], builtin.wanted(i));
+  for (size_t i = 0; i < n; i++) check_argument(*args[i], builtin.wanted(i), builtin.name);
   if (infer_folded_call(expr, builtin, args, result)) return;
-  Type type = builtin_type(expr, builtin, args, name);
+  Type type = builtin.yields == Yields::Own ? builtin_type(expr, builtin, args, name)
+                                            : yielded_type(builtin.yields);
   info(expr).type = type;
+}
+
+// Names, words and whole maps are no expressions.
+void CallTypes::infer_argument(const Expr& arg, Wants wanted) {
+  bool is_word = std::holds_alternative<Identifier>(arg.node);
+  bool is_map = std::holds_alternative<MapAccess>(arg.node);
+  bool is_none = wanted == Wants::Name || (wanted == Wants::Word && is_word) ||
+                 (wanted == Wants::Map && is_map) ||
+                 (wanted == Wants::Printed && (is_map || uses_.rows.find_table(word_of(arg))));
+  if (is_none) return;
+  bool outer = std::exchange(place_.is_for_compiler, wanted == Wants::Text);
+  uses_.expressions.infer(arg);
+  place_.is_for_compiler = outer;
+}
+
+void CallTypes::check_argument(const Expr& arg, Wants wanted, std::string_view function) {
+  switch (wanted) {
+    case Wants::Integer: uses_.arguments.expect_integer(arg, function); break;
+    case Wants::Address: uses_.arguments.expect_address(arg, function); break;
+    case Wants::String: uses_.arguments.expect_string(arg, function); break;
+    case Wants::Text: uses_.arguments.expect_literal_text(arg, function); break;
+    case Wants::Checked:
+    case Wants::Word:
+    case Wants::Name:
+    case Wants::Map:
+    case Wants::Key:
+    case Wants::Printed: break;
+  }
 }
 
 Type CallTypes::builtin_type(const Expr& expr, const Builtin& builtin,
                              const std::vector<ExprPtr>& args, std::string_view name) {
-  Type u32 = int_type(4, false), u64 = int_type(8, false);
   switch (builtin.id) {
     case Fn::Pid:
     case Fn::Tid:
       if (!args.empty() && word_of(*args[0]) != "init" && word_of(*args[0]) != "curr_ns")
         error(args[0]->span, fmt::format("{}() takes 'init' or 'curr_ns'", builtin.name));
-      return u32;
-    case Fn::Cpu:
-    case Fn::Rand:
-    case Fn::Cpid:
-    case Fn::Numaid:
-    case Fn::Ncpus: return u32;
-    case Fn::Uid:
-    case Fn::Gid:
-    case Fn::Elapsed:
-    case Fn::Jiffies:
-    case Fn::Cgroup: return u64;
+      return int_type(4, false);
     case Fn::Nsecs: {
       std::string clock = args.empty() ? "boot" : word_of(*args[0]);
       if (clock != "boot" && clock != "monotonic" && clock != "tai" && clock != "sw_tai")
         error(args[0]->span, "nsecs() takes 'boot', 'monotonic', 'tai' or 'sw_tai'");
-      return u64;
+      return int_type(8, false);
     }
-    case Fn::HasCpid: return bool_type();
     case Fn::Config: return config_type();
-    case Fn::Username: return simple_type(Kind::Username, 8);
     case Fn::Comm:
     case Fn::Pcomm:
     case Fn::Ppid:
@@ -253,7 +243,7 @@ Type CallTypes::config_type() {
 
 // The text of fail("format", literals...).
 std::string CallTypes::fail_message(const std::vector<ExprPtr>& args) {
-  std::optional<std::string> format = uses_.arguments.expect_literal_text(*args[0], "fail");
+  const std::optional<std::string>& format = info(*args[0]).text;
   Result<std::vector<FormatPiece>> pieces = parse_format(format.value_or(""));
   if (!format || !pieces.ok()) return "fail() was reached";
   std::string out;
@@ -311,7 +301,7 @@ bool CallTypes::infer_folded_call(const Expr& expr, const Builtin& builtin,
         uses_.arguments.expect_string(*args[0], "strcap"), info(expr).type = int_type(8, false);
       return true;
     case Fn::Kaddr: {
-      std::optional<std::string> symbol = uses_.arguments.expect_literal_text(*args[0], "kaddr");
+      const std::optional<std::string>& symbol = info(*args[0]).text;
       std::optional<uint64_t> address =
           symbol ? input_.target.kernel_symbol(*symbol) : std::nullopt;
       if (symbol && !address)
@@ -321,7 +311,7 @@ bool CallTypes::infer_folded_call(const Expr& expr, const Builtin& builtin,
       return true;
     }
     case Fn::Cgroupid: {
-      std::optional<std::string> path = uses_.arguments.expect_literal_text(*args[0], "cgroupid");
+      const std::optional<std::string>& path = info(*args[0]).text;
       std::optional<uint64_t> id = path ? input_.target.cgroup_id(*path) : std::nullopt;
       if (path && !id) error(args[0]->span, fmt::format("'{}' is not a cgroup", *path));
       info(expr).type = int_type(8, false);
@@ -329,19 +319,18 @@ bool CallTypes::infer_folded_call(const Expr& expr, const Builtin& builtin,
       return true;
     }
     case Fn::KfuncExist: {
-      std::optional<std::string> name = uses_.arguments.expect_literal_text(*args[0], builtin.name);
+      const std::optional<std::string>& name = info(*args[0]).text;
       return yes_no(name && input_.target.kfunc_id(*name).has_value());
     }
     case Fn::KfuncAllowed: {
-      std::optional<std::string> name = uses_.arguments.expect_literal_text(*args[0], builtin.name);
+      const std::optional<std::string>& name = info(*args[0]).text;
       return yes_no(name &&
                     input_.target.can_call_kfunc(*name, probe_row(place_.instance->kind).program));
     }
     case Fn::StaticAssert: {
       std::optional<int64_t> condition =
           uses_.arguments.expect_literal_number(*args[0], "static_assert");
-      std::optional<std::string> text =
-          uses_.arguments.expect_literal_text(*args[1], "static_assert");
+      const std::optional<std::string>& text = info(*args[1]).text;
       if (condition && !*condition && text)
         error(expr.span, fmt::format("static_assert failed: {}", *text));
       info(expr).type = none_type();

@@ -31,6 +31,8 @@ class CallTypes : private Inference {
 
  private:
   void infer_type_info(const Expr& expr, const Call& node, ExprInfo& info);
+  void infer_argument(const Expr& arg, Wants wanted);
+  void check_argument(const Expr& arg, Wants wanted, std::string_view function);
   Type builtin_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
                     std::string_view name);
   bool infer_folded_call(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,

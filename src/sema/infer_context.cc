@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "builtins/probes.h"
 #include "types/layout.h"
 
@@ -81,16 +82,17 @@ Type ContextTypes::context_type(const Expr& expr, const Builtin& builtin,
     case Fn::Register: {
       if (!row.has(kHasArgN) || row.program != ProgramType::Kprobe)
         return refuse("kprobe and uprobe");
-      std::optional<std::string> wanted = arguments_.expect_literal_text(*args[0], "reg");
+      const std::optional<std::string>& wanted = info(*args[0]).text;
       if (wanted && !input_.target.arch().register_offset(*wanted))
         error(args[0]->span, fmt::format("there is no register '{}'", *wanted))
             .with_hint("the registers are " + input_.target.arch().register_names());
       return int_type(8, false);
     }
-    default:  // usermode: in the saved registers
+    case Fn::Usermode:  // in the saved registers
       if (row.program != ProgramType::Kprobe && row.program != ProgramType::PerfEvent)
         return refuse("kprobe, uprobe, profile, interval, software and hardware");
       return int_type(1, false);
+    default: UNREACHABLE("a builtin whose type is not known");
   }
 }
 

@@ -124,7 +124,7 @@ Type KernelFunctions::path_type(const Expr& expr, const std::vector<ExprPtr>& ar
 
 Type KernelFunctions::percpu_type(const std::vector<ExprPtr>& args) {
   Type result = pointer_type(int_type(8, false), AddressSpace::Kernel);
-  std::optional<std::string> name = arguments_.expect_literal_text(*args[0], "percpu_kaddr");
+  const std::optional<std::string>& name = info(*args[0]).text;
   if (args.size() > 1) arguments_.expect_integer(*args[1], "percpu_kaddr");
   if (!name) return result;
   bool has_offsets = input_.target.kernel_symbol("__per_cpu_offset").has_value();
@@ -145,7 +145,7 @@ Type KernelFunctions::uaddr_type(const Expr& expr, const std::vector<ExprPtr>& a
         .with_hint("it exists in uprobe and usdt probes");
     return unknown_type();
   }
-  std::optional<std::string> name = arguments_.expect_literal_text(*args[0], "uaddr");
+  const std::optional<std::string>& name = info(*args[0]).text;
   if (!name) return unknown_type();
   const AttachPoint& point = place_.instance->attach[0];
   if (place_.instance->attach.size() > 1) {
@@ -167,7 +167,6 @@ Type KernelFunctions::uaddr_type(const Expr& expr, const std::vector<ExprPtr>& a
 }
 
 Type KernelFunctions::skboutput_type(const std::vector<ExprPtr>& args) {
-  arguments_.expect_literal_text(*args[0], "skboutput");
   const Type& skb = info(*args[1]).type;
   if (!arguments_.points_to(skb, "struct sk_buff") && !is(skb, Kind::Unknown))
     error(args[1]->span,

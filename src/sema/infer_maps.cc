@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "types/format.h"
 
 namespace flowtap {
@@ -155,7 +156,7 @@ Type MapFunctions::map_function_type(const Expr& expr, const Builtin& builtin,
       stores_.use_map(*access, true);
       stores_.use_key(map, *args[1]);
       return bool_type();
-    default: {  // find
+    case Fn::Find: {
       stores_.use_map(*access, true);
       stores_.use_key(map, *args[1]);
       if (!std::holds_alternative<Variable>(args[2]->node))
@@ -165,6 +166,7 @@ Type MapFunctions::map_function_type(const Expr& expr, const Builtin& builtin,
         stores_.assign_variable_type(variable, {readable(map.value)}, args[2]->span);
       return bool_type();
     }
+    default: UNREACHABLE("a function on maps that is not checked");
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/ip_prefix.h"
 #include "types/layout.h"
 
@@ -14,9 +15,6 @@ namespace flowtap {
 
 // Bytes that memcmp() compares, eight at a time in code of their own.
 static constexpr int64_t kMostCompared = 16384;
-
-// Room for the longest error text, signal or system call name.
-static constexpr uint32_t kNameSize = 64;
 
 Type MemoryFunctions::string_call_type(const Expr& expr, const std::vector<ExprPtr>& args) {
   Type from = readable(info(*args[0]).type);
@@ -79,7 +77,6 @@ Type MemoryFunctions::memory_function_type(const Expr& expr, const Builtin& buil
   switch (builtin.id) {
     case Fn::Str: return string_call_type(expr, args);
     case Fn::Buf: return buffer_call_type(expr, args);
-    case Fn::Strlen: arguments_.expect_string(*args[0], "strlen"); return int_type(8, false);
     case Fn::StrConcat: {
       if (!arguments_.expect_string(*args[0], "str_concat") ||
           !arguments_.expect_string(*args[1], "str_concat"))
@@ -88,28 +85,15 @@ Type MemoryFunctions::memory_function_type(const Expr& expr, const Builtin& buil
       return string_type(static_cast<uint32_t>(
           std::min<uint64_t>(size, std::max<uint64_t>(program_.config.max_strlen, first->size))));
     }
-    case Fn::Strstr:
-    case Fn::Strcontains:
-      arguments_.expect_string(*args[0], builtin.name);
-      arguments_.expect_string(*args[1], builtin.name);
-      return builtin.id == Fn::Strstr ? int_type(8, true) : bool_type();
     case Fn::Strncmp:
     case Fn::Memcmp: {
-      if (builtin.id == Fn::Strncmp)
-        arguments_.expect_string(*args[0], "strncmp"),
-            arguments_.expect_string(*args[1], "strncmp");
-      else
+      if (builtin.id == Fn::Memcmp)
         arguments_.expect_bytes(*args[0], "memcmp"), arguments_.expect_bytes(*args[1], "memcmp");
       if (arguments_.expect_literal_number(*args[2], builtin.name))
         arguments_.expect_within(*args[2], fmt::format("the length of {}()", builtin.name), 0,
                                  builtin.id == Fn::Memcmp ? kMostCompared : INT64_MAX);
       return int_type(8, true);
     }
-    case Fn::Strerror:
-    case Fn::SignalName:
-    case Fn::SyscallName:
-      arguments_.expect_integer(*args[0], builtin.name);
-      return string_type(kNameSize);
     case Fn::Bswap:
       return arguments_.expect_integer(*args[0], "bswap")
                  ? int_type(std::max(1u, readable(first)->size), false)
@@ -134,14 +118,14 @@ Type MemoryFunctions::memory_function_type(const Expr& expr, const Builtin& buil
         error(args[0]->span,
               fmt::format("in_prefix() takes an address, found '{}'", type_name(first)))
             .with_hint("ntop() makes an address of it");
-      std::optional<std::string> text = arguments_.expect_literal_text(*args[1], "in_prefix");
+      const std::optional<std::string>& text = info(*args[1]).text;
       if (text && !parse_prefix(*text))
         error(args[1]->span, fmt::format("'{}' is not a prefix of IPv4 or IPv6 addresses", *text))
             .with_hint("write it as 10.1.0.0/16, fe80::/10 or a whole address");
       return bool_type();
     }
     case Fn::Pton: {
-      std::optional<std::string> text = arguments_.expect_literal_text(*args[0], "pton");
+      const std::optional<std::string>& text = info(*args[0]).text;
       unsigned char bytes[16];
       bool is_v6 = text && inet_pton(AF_INET6, text->c_str(), bytes) == 1;
       if (text && !is_v6 && inet_pton(AF_INET, text->c_str(), bytes) != 1)
@@ -162,17 +146,7 @@ Type MemoryFunctions::memory_function_type(const Expr& expr, const Builtin& buil
       arguments_.expect_integer(*args[0], builtin.name);
       return pointer_type(none_type(), space);
     }
-    case Fn::Ksym: arguments_.expect_address(*args[0], "ksym"); return simple_type(Kind::KSym, 8);
-    case Fn::Usym:
-      arguments_.expect_address(*args[0], "usym");
-      return simple_type(Kind::USym, kUSymSize);
-    case Fn::CgroupPath:
-      arguments_.expect_integer(*args[0], "cgroup_path");
-      if (args.size() > 1) arguments_.expect_literal_text(*args[1], "cgroup_path");
-      return simple_type(Kind::CgroupPath, kCgroupPathSize);
     case Fn::Strftime:
-      arguments_.expect_literal_text(*args[0], "strftime");
-      arguments_.expect_integer(*args[1], "strftime");
       if (info(*args[1]).value.value_or(0) < 0 && !info(*args[1]).is_literal)
         error(args[1]->span, "strftime() takes no time before the start of the clock");
       if (const Builtin* clock = info(*args[1]).builtin; clock && clock->id == Fn::Nsecs)
@@ -181,7 +155,6 @@ Type MemoryFunctions::memory_function_type(const Expr& expr, const Builtin& buil
           error(args[1]->span, "strftime() cannot place a time of the monotonic clock")
               .with_hint("use nsecs or nsecs(tai)");
       return simple_type(Kind::Timestamp, kTimestampSize);
-    case Fn::IsErr: arguments_.expect_address(*args[0], "is_err"); return bool_type();
     case Fn::ContainerOf: return kernel_functions_.container_type(args);
     case Fn::SocketCookie:
       if (!arguments_.points_to(first, "struct sock") && !is(first, Kind::Unknown))
@@ -192,9 +165,7 @@ Type MemoryFunctions::memory_function_type(const Expr& expr, const Builtin& buil
     case Fn::PercpuKaddr: return kernel_functions_.percpu_type(args);
     case Fn::Uaddr: return kernel_functions_.uaddr_type(expr, args);
     case Fn::Skboutput: return kernel_functions_.skboutput_type(args);
-    default:
-      error(expr.span, fmt::format("{}() is not available yet", builtin.name));
-      return unknown_type();
+    default: UNREACHABLE("a builtin whose type is not known");
   }
 }
 

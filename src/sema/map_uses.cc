@@ -82,8 +82,7 @@ class MapUseFinder {
     map->is_deleted_from |= id == Fn::Delete;
     bool is_whole = !std::get<MapAccess>(call.args[0]->node).key;
     if (is_whole && (id == Fn::Print || id == Fn::Clear || id == Fn::Zero)) map->counting++;
-    bool takes_key = id == Fn::Delete || id == Fn::HasKey || id == Fn::Find;
-    if (!takes_key || call.args.size() < 2) return;
+    if (builtin->wanted(1) != Wants::Key || call.args.size() < 2) return;
     map->has_other_key |= !is_tid(*call.args[1]);
     map->allowed = call.args[0].get();
   }
