@@ -105,7 +105,23 @@ def helpers_without_a_row(root):
     return "".join(f"  BPF_FUNC_{name} of {file} has no row in src/target/feature.cc\n" for name, file in used.items() if name not in rows)
 
 
+def builtins_without_code(root):
+    """Rows of builtins that nobody lowers or knows as a constant, and those with a type or an argument of their own that nobody checks."""
+    rows = re.findall(r"\{(Fn::\w+),(.*?)\},\n", (root / "src/builtins/builtins.h").read_text(), re.S)
+    text = {folder: "".join(path.read_text() for path in (root / "src" / folder).glob("*.cc")) for folder in ("sema", "lower")}
+    folded = (root / "src/sema/infer_folded.cc").read_text()
+    problem = "" if len(rows) > 100 else "  no rows were found\n"
+    for name, row in rows:
+        word = re.compile(name + r"\b")
+        if "kAggregation" not in row and not word.search(text["lower"]) and not word.search(folded):
+            problem += f"  {name} is neither lowered nor a constant\n"
+        if ("Yields::" not in row or "Yields::Own" in row) and not word.search(text["sema"]):
+            problem += f"  {name} has no type\n"
+    return problem
+
+
 def run(root, results):
+    results.add("every builtin is checked and lowered", builtins_without_code(root))
     results.add("every helper is a feature", helpers_without_a_row(root))
     results.add("no file name is there twice", repeated_names(root))
     results.add("files that texts name exist", dead_references(root))

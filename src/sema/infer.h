@@ -31,13 +31,14 @@ class Inferrer {
   WrittenTypes types_{base_, expressions_};
   StoredTypes stores_{base_, expressions_};
   RowTypes rows_{base_, arguments_, expressions_};
+  FoldedCalls folded_{base_, arguments_};
   ContextTypes context_{base_, arguments_};
   KernelFunctions kernel_functions_{base_, arguments_, types_};
   MemoryFunctions memory_functions_{base_, arguments_, kernel_functions_};
   MapFunctions map_functions_{base_, arguments_, stores_};
   ActionTypes actions_{base_, {arguments_, stores_, rows_, kernel_functions_}};
   CallTypes calls_{base_,
-                   {arguments_, types_, rows_, context_, memory_functions_, map_functions_,
+                   {arguments_, types_, rows_, folded_, context_, memory_functions_, map_functions_,
                     actions_, expressions_}};
   OperatorTypes operators_{base_, arguments_, types_, expressions_};
   FieldTypes fields_{base_, types_, expressions_};

@@ -1,9 +1,10 @@
 #pragma once
-// Calls of builtins: which class knows the type of which, and calls that are constants.
+// Calls of builtins: which class knows the type of which.
 
 #include "sema/infer_action.h"
 #include "sema/infer_arguments.h"
 #include "sema/infer_context.h"
+#include "sema/infer_folded.h"
 #include "sema/infer_maps.h"
 #include "sema/infer_memory.h"
 #include "sema/infer_rows.h"
@@ -18,6 +19,7 @@ class CallTypes : private Inference {
     Arguments& arguments;
     WrittenTypes& types;
     RowTypes& rows;
+    FoldedCalls& folded;
     ContextTypes& context;
     MemoryFunctions& memory_functions;
     MapFunctions& map_functions;
@@ -35,11 +37,7 @@ class CallTypes : private Inference {
   void check_argument(const Expr& arg, Wants wanted, std::string_view function);
   Type builtin_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
                     std::string_view name);
-  bool infer_folded_call(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
-                         ExprInfo& info);
   Type config_type();
-  Type getopt_type(const Expr& expr, const std::vector<ExprPtr>& args, ExprInfo& info);
-  std::string fail_message(const std::vector<ExprPtr>& args);
 
   Uses uses_;
 };
