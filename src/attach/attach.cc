@@ -105,30 +105,22 @@ Result<Attachment> attach(const Program& program, const AttachPoint& point, int 
                           const AttachOptions& options) {
   AttachRequest request{program, point, program_fd, options};
   bool is_trampoline = program.type == ProgramType::Fentry || program.type == ProgramType::Fexit;
-  switch (point.kind) {
-    case ProbeKind::Begin:
-    case ProbeKind::End:
-    case ProbeKind::Self:
-    case ProbeKind::Test:
-    case ProbeKind::Bench: return Attachment();
-    case ProbeKind::Kprobe:
-    case ProbeKind::Kretprobe:
-    case ProbeKind::Fentry:
-    case ProbeKind::Fexit:
+  switch (request.row().family) {
+    case ProbeFamily::Special:
+    case ProbeFamily::Self:
+    case ProbeFamily::Named: return Attachment();
+    case ProbeFamily::Function:
       return is_trampoline ? attach_trampoline(request) : attach_kprobe(request);
-    case ProbeKind::Uprobe:
-    case ProbeKind::Uretprobe:
-    case ProbeKind::Usdt: return attach_uprobe(request);
-    case ProbeKind::Tracepoint: return attach_tracepoint(request);
-    case ProbeKind::RawTracepoint: return attach_raw_tracepoint(request);
-    case ProbeKind::Profile: return attach_profile(request);
-    case ProbeKind::Interval: return attach_interval(request);
-    case ProbeKind::Software: return attach_software(request);
-    case ProbeKind::Hardware: return attach_hardware(request);
-    case ProbeKind::Watchpoint: return attach_watchpoint(request);
-    case ProbeKind::Iter: return attach_iter(request);
+    case ProbeFamily::UserFunction:
+    case ProbeFamily::Marker: return attach_uprobe(request);
+    case ProbeFamily::Tracepoint: return attach_tracepoint(request);
+    case ProbeFamily::RawTracepoint: return attach_raw_tracepoint(request);
+    case ProbeFamily::Clock: return attach_clock(request);
+    case ProbeFamily::Counter: return attach_counter(request);
+    case ProbeFamily::Watchpoint: return attach_watchpoint(request);
+    case ProbeFamily::Iterator: return attach_iter(request);
   }
-  UNREACHABLE("a probe kind that nobody attaches");
+  UNREACHABLE("a probe family that nobody attaches");
 }
 
 bool can_attach_together(const AttachPoint& a, const AttachPoint& b, const AttachOptions& options) {
@@ -143,20 +135,6 @@ Result<Attachment> attach_together(const Program& program,
   AttachRequest request{program, *points[0], program_fd, options};
   bool is_user = probe_row(request.point.kind).has(kUserSpace);
   return is_user ? attach_uprobes(request, points) : attach_kprobes(request, points);
-}
-
-bool fires_newest_first(ProbeKind kind) {
-  switch (kind) {
-    case ProbeKind::Kprobe:
-    case ProbeKind::Kretprobe:
-    case ProbeKind::Fentry:
-    case ProbeKind::Fexit:
-    case ProbeKind::Uprobe:
-    case ProbeKind::Uretprobe:
-    case ProbeKind::Usdt:
-    case ProbeKind::Software: return true;
-    default: return false;
-  }
 }
 
 }  // namespace flowtap

@@ -40,8 +40,4 @@ Result<Attachment> attach_together(const Program& program,
                                    std::span<const AttachPoint* const> points, int program_fd,
                                    const AttachOptions& options);
 
-// The kernel runs several programs on one event in the order of attaching for some kinds, and
-// newest first for others. Attach those in reverse so that blocks run as the script has them.
-bool fires_newest_first(ProbeKind kind);
-
 }  // namespace flowtap

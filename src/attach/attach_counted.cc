@@ -78,32 +78,24 @@ perf_event_attr clock_attr(const AttachPoint& point) {
 
 }  // namespace
 
-Result<Attachment> attach_profile(const AttachRequest& request) {
-  return attach_everywhere(request, clock_attr(request.point));
-}
-
-Result<Attachment> attach_interval(const AttachRequest& request) {
+Result<Attachment> attach_clock(const AttachRequest& request) {
+  perf_event_attr attr = clock_attr(request.point);
+  if (!request.row().has(kOneCpu)) return attach_everywhere(request, attr);
   Attachment attachment;
-  Status added = add_event(request, clock_attr(request.point), anywhere(), attachment);
+  Status added = add_event(request, attr, anywhere(), attachment);
   if (!added) return added.error();
   return attachment;
 }
 
-Result<Attachment> attach_software(const AttachRequest& request) {
-  perf_event_attr attr = new_perf_attr(PERF_TYPE_SOFTWARE, request.point.perf_config);
-  attr.sample_period = request.point.event_count;
-  return attach_everywhere(request, attr);
-}
-
-Result<Attachment> attach_hardware(const AttachRequest& request) {
-  perf_event_attr attr = new_perf_attr(PERF_TYPE_HARDWARE, request.point.perf_config);
+Result<Attachment> attach_counter(const AttachRequest& request) {
+  const PerfEvents& events = *request.row().events;
+  perf_event_attr attr = new_perf_attr(events.type, request.point.perf_config);
   attr.sample_period = request.point.event_count;
   Result<Attachment> attachment = attach_everywhere(request, attr);
   bool is_missing =
       !attachment && (attachment.error().code == ENOENT || attachment.error().code == EOPNOTSUPP);
-  if (is_missing)
-    return Error{request.what(), attachment.error().code,
-                 "this machine has no such counter; virtual machines often have none"};
+  if (is_missing && !events.why_missing.empty())
+    return Error{request.what(), attachment.error().code, std::string(events.why_missing)};
   return attachment;
 }
 

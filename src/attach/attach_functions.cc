@@ -28,9 +28,7 @@ bool is_in_module(const AttachPoint& point) {
 }
 
 // A fexit may have been made as a kretprobe.
-bool is_return(const AttachPoint& point) {
-  return point.kind == ProbeKind::Kretprobe || point.kind == ProbeKind::Fexit;
-}
+bool is_return(const AttachPoint& point) { return probe_row(point.kind).has(kHasRetval); }
 
 // What the kernel means by its numbers here is not what they say.
 Error function_error(const AttachRequest& request, int code, const std::string& hint = "") {

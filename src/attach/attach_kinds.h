@@ -15,9 +15,10 @@ struct AttachRequest {
   int fd;
   const AttachOptions& options;
 
+  const ProbeRow& row() const { return probe_row(point.kind); }
   std::string what() const { return fmt::format("cannot attach to '{}'", point.name); }
   std::optional<pid_t> pid() const {
-    return probe_row(point.kind).has(kAttachesToPid) ? options.pid : std::nullopt;
+    return row().has(kAttachesToPid) ? options.pid : std::nullopt;
   }
 };
 
@@ -39,10 +40,8 @@ Result<Attachment> attach_uprobes(const AttachRequest& request,
                                   std::span<const AttachPoint* const> points);
 
 // attach_counted.cc
-Result<Attachment> attach_profile(const AttachRequest& request);
-Result<Attachment> attach_interval(const AttachRequest& request);
-Result<Attachment> attach_software(const AttachRequest& request);
-Result<Attachment> attach_hardware(const AttachRequest& request);
+Result<Attachment> attach_clock(const AttachRequest& request);
+Result<Attachment> attach_counter(const AttachRequest& request);
 Result<Attachment> attach_watchpoint(const AttachRequest& request);
 
 }  // namespace flowtap

@@ -19,7 +19,7 @@ Result<Attachment> attach_one_uprobe(const AttachRequest& request) {
   const AttachPoint& point = request.point;
   Result<uint32_t> type = perf_source_type("uprobe");
   if (!type) return Error{request.what() + ": " + type.error().what, 0, type.error().hint};
-  uint64_t config = point.kind == ProbeKind::Uretprobe ? kPerfReturnProbe : 0;
+  uint64_t config = request.row().has(kHasRetval) ? kPerfReturnProbe : 0;
   config |= point.semaphore_offset << kReferenceCounterShift;
   perf_event_attr attr = new_perf_attr(*type, config);
   attr.uprobe_path = reinterpret_cast<uint64_t>(point.target.c_str());
@@ -62,7 +62,7 @@ Result<Attachment> attach_uprobes(const AttachRequest& request,
                                            .offsets = offsets,
                                            .counter_offsets = counters,
                                            .cookies = cookies,
-                                           .is_return = request.point.kind == ProbeKind::Uretprobe,
+                                           .is_return = request.row().has(kHasRetval),
                                            .pid = request.pid().value_or(0)});
   if (!link.valid()) return errno_error(request.what(), hint_for_uprobe(errno));
   Attachment attachment;

@@ -9,6 +9,7 @@
 
 #include "base/id.h"
 #include "bpf/insn.h"
+#include "builtins/probes.h"
 #include "source/source.h"
 #include "types/format.h"
 #include "types/table.h"
@@ -144,41 +145,6 @@ struct Site {
 inline constexpr uint32_t kExitCalled = 0, kExitCode = 8, kExitCellSize = 16;
 
 // --- programs ---------------------------------------------------------------------------------
-enum class ProgramType : uint8_t {
-  RawTracepoint,
-  BtfTracepoint,
-  Tracepoint,
-  Kprobe,
-  PerfEvent,
-  Fentry,
-  Fexit,
-  Iter
-};
-
-// Row number in builtins/probes.cc; the attacher has one function per kind.
-enum class ProbeKind : uint8_t {
-  Begin,
-  End,
-  Self,
-  Test,
-  Bench,
-  Kprobe,
-  Kretprobe,
-  Fentry,
-  Fexit,
-  Uprobe,
-  Uretprobe,
-  Usdt,
-  Tracepoint,
-  RawTracepoint,
-  Profile,
-  Interval,
-  Software,
-  Hardware,
-  Watchpoint,
-  Iter,
-};
-
 // One place to attach to, fully resolved: no wildcard is left.
 struct AttachPoint {
   ProbeKind kind = ProbeKind::Begin;

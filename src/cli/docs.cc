@@ -148,8 +148,8 @@ std::string probes_page() {
     out += fmt::format("| `{}` | {} | `{}` | {} | {} | {} |\n", row.name, aliases_of(row),
                        markdown_cell(row.forms), markdown_cell(row.doc), context_of(row),
                        effect_of_pid(row));
-  return out + events_table("Software events", software_events()) +
-         events_table("Hardware events", hardware_events()) + replacements_table();
+  return out + events_table("Software events", kSoftwareEvents.names) +
+         events_table("Hardware events", kHardwareEvents.names) + replacements_table();
 }
 
 }  // namespace

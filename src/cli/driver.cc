@@ -255,7 +255,7 @@ class Driver {
   int list_image(const Image& image) {
     for (const Program& program : image.programs)
       for (const AttachPoint& point : program.attach)
-        if (point.kind != ProbeKind::Begin && point.kind != ProbeKind::End) put(point.name + "\n");
+        if (probe_row(point.kind).family != ProbeFamily::Special) put(point.name + "\n");
     return 0;
   }
 

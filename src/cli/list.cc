@@ -31,41 +31,31 @@ class Lister {
   std::string take() { return std::move(out_); }
 
  private:
-  // Kinds that need a target are listed only when asked for by name.
   void add_kind(const ProbeRow& row, const std::string& rest, bool is_named) {
-    switch (row.kind) {
-      case ProbeKind::Tracepoint: return add_tracepoints(rest);
-      case ProbeKind::RawTracepoint:
+    if (row.has(kListedByName) && !is_named) return;
+    switch (row.family) {
+      case ProbeFamily::Tracepoint: return add_tracepoints(rest);
+      case ProbeFamily::RawTracepoint:
         for (const std::string& event : target_.raw_tracepoints(last_part(rest)))
           add_typed(row, "vmlinux:" + event, target_.raw_tracepoint(event));
         return;
-      case ProbeKind::Kprobe:
-      case ProbeKind::Fentry: return add_functions(row, rest);
-      case ProbeKind::Kretprobe:
-      case ProbeKind::Fexit:
-        if (is_named) add_functions(row, rest);
-        return;
-      case ProbeKind::Iter:
+      case ProbeFamily::Function: return add_functions(row, rest);
+      case ProbeFamily::Iterator:
         for (const std::string& name : target_.iterators())
           if (glob_match(rest, name)) add_typed(row, name, target_.iterator(name));
         return;
-      case ProbeKind::Software: return add_events(row, rest, software_events());
-      case ProbeKind::Hardware: return add_events(row, rest, hardware_events());
-      case ProbeKind::Interval:
-      case ProbeKind::Profile:
-        if (is_named)
-          for (const char* unit : {"hz", "ms", "s", "us"})
-            if (glob_match(rest, fmt::format("{}:", unit)) || glob_match(rest, unit))
-              add(fmt::format("{}:{}:", row.name, unit));
+      case ProbeFamily::Counter: return add_events(row, rest, row.events->names);
+      case ProbeFamily::Clock:
+        for (const char* unit : {"hz", "ms", "s", "us"})
+          if (glob_match(rest, fmt::format("{}:", unit)) || glob_match(rest, unit))
+            add(fmt::format("{}:{}:", row.name, unit));
         return;
-      case ProbeKind::Uprobe:
-      case ProbeKind::Uretprobe:
-        if (is_named) add_user_functions(row, rest);
-        return;
-      case ProbeKind::Usdt:
-        if (is_named) add_usdt(row, rest);
-        return;
-      default: return;
+      case ProbeFamily::UserFunction: return add_user_functions(row, rest);
+      case ProbeFamily::Marker: return add_usdt(row, rest);
+      case ProbeFamily::Special:
+      case ProbeFamily::Self:
+      case ProbeFamily::Named:
+      case ProbeFamily::Watchpoint: return;
     }
   }
 

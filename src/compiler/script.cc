@@ -116,7 +116,7 @@ void add_filter(Script& script, const std::string& condition) {
   Span origin{script.sources.add("command line", condition), 0, 0};
   for (Probe& probe : ast.probes) {
     const ProbeRow* row = find_probe_kind(probe.attach[0].parts[0]);
-    if (!row || row->has(kRunByFlowtap) || row->kind == ProbeKind::Interval) continue;
+    if (!row || row->has(kRunByFlowtap) || row->has(kOneCpu)) continue;
     ExprPtr filter = parse_expression(condition, origin, ast.next_id, script.diagnostics,
                                       parser_options(ast.next_id));
     if (!filter) return;

@@ -10,7 +10,8 @@
 namespace flowtap {
 
 bool is_plain_kprobe(const AttachPoint& point) {
-  bool is_kprobe = point.kind == ProbeKind::Kprobe || point.kind == ProbeKind::Kretprobe;
+  const ProbeRow& row = probe_row(point.kind);
+  bool is_kprobe = row.family == ProbeFamily::Function && row.program == ProgramType::Kprobe;
   return is_kprobe && point.offset == 0 && !point.kernel_address;
 }
 

@@ -30,7 +30,7 @@ Value ProbeContext::lower_context(const Expr& expr, const Builtin& builtin,
   switch (builtin.id) {
     case Fn::ArgN: {
       size_t number = static_cast<size_t>(argument_number(name));
-      if (instance_.kind == ProbeKind::Usdt)
+      if (row.family == ProbeFamily::Marker)
         return scalar(type, uses_.memory.narrow(usdt_argument(instance_.usdt_args[number]), type));
       return scalar(type, argument(static_cast<int>(number)));
     }
@@ -109,7 +109,8 @@ ir::Operand ProbeContext::result() {
   for (const Field& parameter : instance_.parameters)
     offset = align_up(parameter.offset + parameter.type->size, 8);
   Operand word = reg(b().load(ir::at(uses_.frame.ctx(), static_cast<int32_t>(offset)), 8));
-  return instance_.kind == ProbeKind::Kretprobe ? uses_.memory.as_number(word) : word;
+  bool is_number = probe_row(instance_.kind).program == ProgramType::Kprobe;
+  return is_number ? uses_.memory.as_number(word) : word;
 }
 
 // Of `args` where it is made of registers: the offset of a field tells its number.

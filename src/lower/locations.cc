@@ -132,7 +132,7 @@ ir::Reg Locations::element_within(const Location& place, const Type& array, cons
 std::optional<Location> Locations::args_location(const Expr& expr, const Member& node) {
   const Field* field = find_field(instance_.args, node.name);
   CHECK(field != nullptr);
-  bool is_word = instance_.kind != ProbeKind::Tracepoint && is_scalar(type_of(expr));
+  bool is_word = instance_.program != ProgramType::Tracepoint && is_scalar(type_of(expr));
   if (is_word || field->is_data_loc) return std::nullopt;
   Location from{.type = type_of(expr),
                 .space = AddressSpace::Context,

@@ -15,7 +15,8 @@ namespace flowtap {
 // slowly: tens of milliseconds each. A program that does nothing any more need not be waited for.
 static bool wants_gate(const Instance& instance, const Target& target) {
   constexpr size_t kMany = 32;
-  bool is_function = instance.kind == ProbeKind::Kprobe || instance.kind == ProbeKind::Kretprobe;
+  const ProbeRow& row = probe_row(instance.kind);
+  bool is_function = row.family == ProbeFamily::Function && row.program == ProgramType::Kprobe;
   return is_function && instance.attach.size() >= kMany && !target.has(Feature::KprobeMulti);
 }
 

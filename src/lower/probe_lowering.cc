@@ -97,7 +97,7 @@ void ProbeLowering::filter_by_pid() {
 
 // After the last object the kernel calls once more, with a null pointer in its place.
 void ProbeLowering::skip_end_of_iterator() {
-  if (instance_.kind != ProbeKind::Iter) return;
+  if (instance_.program != ProgramType::Iter) return;
   for (const Field& field : instance_.args->fields) {
     if (!is(field.type, Kind::Pointer) || field.name == "meta") continue;
     int32_t go_on = b().new_block(), leave = b().new_block();

@@ -12,8 +12,9 @@ namespace flowtap {
 ir::Reg RecordBuffer::reserve(uint32_t size) {
   auto is_slow = [](const AttachPoint& point) {
     constexpr uint64_t kMillisecond = 1'000'000;
-    return point.kind == ProbeKind::Begin || point.kind == ProbeKind::End ||
-           (point.kind == ProbeKind::Interval && point.period_ns >= kMillisecond);
+    const ProbeRow& row = probe_row(point.kind);
+    return row.family == ProbeFamily::Special ||
+           (row.has(kOneCpu) && point.period_ns >= kMillisecond);
   };
   const std::vector<AttachPoint>& points = instance_.attach;
   bool is_rare = !frame_.in_callback() && std::all_of(points.begin(), points.end(), is_slow);

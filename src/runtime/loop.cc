@@ -90,17 +90,21 @@ void Session::State::take_signals() {
   if (iterators) iterators->stop();
 }
 
+static bool is_watchpoint(const AttachPoint& point) {
+  return probe_row(point.kind).family == ProbeFamily::Watchpoint;
+}
+
 void Session::State::unwatch(uint64_t address) {
   std::vector<Attachment> closed;
   for (Attached& one : attached)
-    if (one.point->kind == ProbeKind::Watchpoint && one.point->watched == address)
+    if (is_watchpoint(*one.point) && one.point->watched == address)
       closed.push_back(std::move(one.attachment));
   detach(std::move(closed));  // nothing is left of watchpoints
 }
 
 // An iterator that is pinned to a file runs when somebody reads the file.
 static bool is_run_at_once(const AttachPoint& point) {
-  return point.kind == ProbeKind::Iter && point.pin.empty();
+  return probe_row(point.kind).family == ProbeFamily::Iterator && point.pin.empty();
 }
 
 // Only begin and end probes, or iterators that have done their round. A command of -c is waited for
@@ -108,7 +112,7 @@ static bool is_run_at_once(const AttachPoint& point) {
 bool Session::State::waits_for_nothing() const {
   if (options.child) return false;
   auto is_waiting = [](const AttachPoint& point) {
-    return point.kind == ProbeKind::Self ||
+    return !point.self_event.empty() ||
            (!probe_row(point.kind).has(kRunByFlowtap) && !is_run_at_once(point));
   };
   for (const Program& program : parts.image.programs)

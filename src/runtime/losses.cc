@@ -169,7 +169,7 @@ bool Losses::report_misses() {
   }
   for (const Missed& missed : missed_) {
     ScriptPlace at(in_.sources, missed.point->span);
-    bool is_return = missed.point->kind == ProbeKind::Kretprobe;
+    bool is_return = probe_row(missed.point->kind).has(kHasRetval);
     std::string message =
         fmt::format("{} events of '{}' missed: {}", missed.count, missed.point->name,
                     is_return ? "too many calls were under way at once"

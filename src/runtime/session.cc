@@ -203,12 +203,15 @@ Status Session::State::attach_points(size_t program, std::span<const AttachPoint
   return first ? attach_points(program, points.subspan(half)) : first;
 }
 
-// All points of a program that are to be attached in this round.
+// All points of a program that are to be attached in this round. The kernel runs several programs
+// on one event in the order of attaching for some kinds, and newest first for others. Those are
+// attached in reverse, so that blocks run as the script has them.
 Status Session::State::attach_program(size_t program, bool is_reversed) {
   std::vector<const AttachPoint*> points;
-  for (const AttachPoint& point : parts.image.programs[program].attach)
-    if (!probe_row(point.kind).has(kRunByFlowtap) && fires_newest_first(point.kind) == is_reversed)
-      points.push_back(&point);
+  for (const AttachPoint& point : parts.image.programs[program].attach) {
+    const ProbeRow& row = probe_row(point.kind);
+    if (!row.has(kRunByFlowtap) && row.has(kNewestFirst) == is_reversed) points.push_back(&point);
+  }
   AttachOptions how{.uprobe_multi = loaded.uprobe_multi};
   for (size_t first = 0, end = 0; first < points.size(); first = end) {
     take_signals();
@@ -251,9 +254,7 @@ uint64_t Session::State::count_probes() const {
   for (const Attached& one : attached) count += one.points;
   for (const Program& program : parts.image.programs)
     for (const AttachPoint& point : program.attach)
-      if (point.kind == ProbeKind::Begin || point.kind == ProbeKind::End ||
-          point.kind == ProbeKind::Self)
-        count++;
+      if (probe_row(point.kind).is_special()) count++;
   return count;
 }
 

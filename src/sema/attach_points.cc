@@ -74,10 +74,7 @@ class Expander {
     bool is_user =
         options_.pid || (spec_.parts.size() > 1 && part(1).find('/') != std::string::npos);
     for (const ProbeRow& row : all_probe_kinds()) {
-      bool fits = is_user
-                      ? row.kind == ProbeKind::Uprobe || row.kind == ProbeKind::Usdt
-                      : row.kind == ProbeKind::Tracepoint || row.kind == ProbeKind::RawTracepoint ||
-                            row.kind == ProbeKind::Kprobe || row.kind == ProbeKind::Fentry;
+      bool fits = row.has(kOfAnyKind) && row.has(kUserSpace) == is_user;
       if (fits && glob_match(part(0), row.name)) expand_kind(row);
     }
     return take_points();
@@ -95,31 +92,23 @@ class Expander {
   }
 
   void expand_kind(const ProbeRow& row) {
-    switch (row.kind) {
-      case ProbeKind::Begin:
-      case ProbeKind::End: return expand_special(row);
-      case ProbeKind::Self: return expand_self(row);
-      case ProbeKind::Test:
-      case ProbeKind::Bench: return expand_named(row);
-      case ProbeKind::Kprobe:
-      case ProbeKind::Kretprobe:
-      case ProbeKind::Fentry:
-      case ProbeKind::Fexit: return expand_function(row);
-      case ProbeKind::Uprobe:
-      case ProbeKind::Uretprobe: return expand_uprobe(row);
-      case ProbeKind::Usdt: return expand_usdt(row);
-      case ProbeKind::Tracepoint: return expand_tracepoint(row);
-      case ProbeKind::RawTracepoint: return expand_raw_tracepoint(row);
-      case ProbeKind::Profile:
-      case ProbeKind::Interval: return expand_timer(row);
-      case ProbeKind::Software: return expand_event(row, software_events());
-      case ProbeKind::Hardware: return expand_event(row, hardware_events());
-      case ProbeKind::Watchpoint: return expand_watchpoint(row);
-      case ProbeKind::Iter: return expand_iter(row);
+    switch (row.family) {
+      case ProbeFamily::Special: return expand_special(row);
+      case ProbeFamily::Self: return expand_self(row);
+      case ProbeFamily::Named: return expand_named(row);
+      case ProbeFamily::Function: return expand_function(row);
+      case ProbeFamily::UserFunction: return expand_uprobe(row);
+      case ProbeFamily::Marker: return expand_usdt(row);
+      case ProbeFamily::Tracepoint: return expand_tracepoint(row);
+      case ProbeFamily::RawTracepoint: return expand_raw_tracepoint(row);
+      case ProbeFamily::Clock: return expand_timer(row);
+      case ProbeFamily::Counter: return expand_event(row, row.events->names);
+      case ProbeFamily::Watchpoint: return expand_watchpoint(row);
+      case ProbeFamily::Iterator: return expand_iter(row);
     }
   }
 
-  // --- one function per kind ------------------------------------------------------------------
+  // --- one function per family ----------------------------------------------------------------
   void expand_special(const ProbeRow& row) {
     if (count() == 1 && part(1) == "*") return void(add(row.kind, std::string(row.name)));
     if (expect_parts(row, 0, 0)) add(row.kind, std::string(row.name));
@@ -164,7 +153,7 @@ class Expander {
     std::string module = count() == 2 ? part(1) : "";
     std::string function = part(count());
     uint64_t offset = 0;
-    if (row.kind == ProbeKind::Kprobe && !split_offset(function, offset)) return;
+    if (row.has(kTakesOffset) && !split_offset(function, offset)) return;
     bool is_typed = row.has(kHasArgs);
     if (!has_glob(function) && !has_glob(module)) {
       Result<FunctionSignature> known =
@@ -456,7 +445,7 @@ class Expander {
     std::string function = part(count());
     uint64_t offset = 0;
     if (!is_cpp && !split_offset(function, offset)) return;
-    if (offset && row.kind == ProbeKind::Uretprobe)
+    if (offset && !row.has(kTakesOffset))
       return void(error("a uretprobe takes no offset: a function returns as a whole"));
     for (const std::string& path : find_binaries(part(1)))
       expand_in_binary(row, path, function, offset, is_cpp);
@@ -613,7 +602,7 @@ class Expander {
   // uprobe:BINARY@FILE:LINE[:COLUMN]: the first statement of that line in each function that has
   // one, since lines of inlined functions become code in many places.
   void expand_source_line(const ProbeRow& row) {
-    if (row.kind == ProbeKind::Uretprobe)
+    if (!row.has(kTakesOffset))
       return void(error("a uretprobe takes no line: a function returns as a whole"));
     std::optional<int64_t> line = count() > 2 ? parse_number(part(3)) : std::nullopt;
     std::optional<int64_t> column = count() == 4 ? parse_number(part(4)) : 0;

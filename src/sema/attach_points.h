@@ -1,6 +1,6 @@
 #pragma once
 // Attach points as written -> places the kernel knows: wildcards expanded, targets found, units
-// understood. One function per probe kind.
+// understood. One function per family of probes.
 
 #include <vector>
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "builtins/probes.h"
 #include "lang/clone.h"
@@ -75,7 +76,7 @@ class Checker {
       size_t before = diagnostics_.all().size();
       std::vector<AttachPoint> points = expand_attach(spec, target_, options_, diagnostics_);
       size_t found = points.size();
-      for (const AttachPoint& point : points) has_any |= is_test_kind(point.kind);
+      for (const AttachPoint& point : points) has_any |= probe_row(point.kind).has(kOnDemand);
       std::erase_if(points, [&](const AttachPoint& point) { return !is_wanted(point); });
       if (found == 0 && diagnostics_.all().size() == before) report_missing(spec);
       if (found == 1) warn_of_path(spec, points);
@@ -95,16 +96,11 @@ class Checker {
       diagnostics_.warning(probe.span, "this probe has no place left to attach to and is dropped");
   }
 
-  static bool is_test_kind(ProbeKind kind) {
-    return kind == ProbeKind::Test || kind == ProbeKind::Bench;
-  }
-
   // The filter of the command line leaves begin, end and reports alone.
   bool is_wanted(const AttachPoint& point) const {
-    if (is_test_kind(point.kind)) return options_.only_kind == point.kind;
-    bool is_special = point.kind == ProbeKind::Begin || point.kind == ProbeKind::End ||
-                      point.kind == ProbeKind::Self;
-    return is_special || !options_.keeps_probe || options_.keeps_probe(point.name);
+    const ProbeRow& row = probe_row(point.kind);
+    if (row.has(kOnDemand)) return options_.only_kind == point.kind;
+    return row.is_special() || !options_.keeps_probe || options_.keeps_probe(point.name);
   }
 
   // A probe that attaches and stays silent is worse than one that is refused.
@@ -124,8 +120,8 @@ class Checker {
   }
 
   void warn_of_namesakes(const AttachSpec& spec, const std::vector<AttachPoint>& points) {
-    bool is_typed = !points.empty() &&
-                    (points[0].kind == ProbeKind::Fentry || points[0].kind == ProbeKind::Fexit);
+    const ProbeRow* row = points.empty() ? nullptr : &probe_row(points[0].kind);
+    bool is_typed = row && row->family == ProbeFamily::Function && row->has(kHasArgs);
     if (!is_typed || points[0].target.starts_with(kBpfModule)) return;
     const std::string& name = points[0].function;
     if (!target_.has(Feature::Fentry) || !target_.is_shared_name(points[0].target, name)) return;
@@ -141,7 +137,7 @@ class Checker {
     std::string name = fmt::format("{}", fmt::join(spec.parts, ":"));
     std::string message = fmt::format("nothing to trace matches '{}'", name);
     const ProbeRow* row = find_probe_kind(spec.parts[0]);
-    bool is_tracepoint = row && row->kind == ProbeKind::Tracepoint;
+    bool is_tracepoint = row && row->family == ProbeFamily::Tracepoint;
     if (std::optional<Error> problem =
             is_tracepoint ? target_.tracepoint_problem() : std::nullopt) {
       report_problem(spec, *problem);
@@ -194,7 +190,8 @@ class Checker {
     for_each_builtin(probe, [&](const Builtin& builtin, const std::string&) {
       wants_one |= builtin.has(kOnePlace);
     });
-    return !wants_one && !(group.kind == ProbeKind::Usdt && uses(probe, Fn::ArgN));
+    return !wants_one &&
+           !(probe_row(group.kind).family == ProbeFamily::Marker && uses(probe, Fn::ArgN));
   }
 
   // Types that another program may lay out otherwise.
@@ -231,7 +228,8 @@ class Checker {
       describe_relative(*instance, *relative);
     else if (!describe_context(*instance, point))
       return nullptr;
-    bool has_parameters = point.kind == ProbeKind::Uprobe && uses(probe, Fn::Args);
+    const ProbeRow& row = probe_row(point.kind);
+    bool has_parameters = row.has(kUserSpace) && row.has(kHasArgs) && uses(probe, Fn::Args);
     if (has_parameters && !describe_parameters(*instance, point)) return nullptr;
     if (probe.predicate) instance->predicate = clone(*probe.predicate, next_id_, &program_.origins);
     instance->body = clone(probe.body, next_id_, &program_.origins);
@@ -254,19 +252,27 @@ class Checker {
 
   // What `args` is here, and the kernel's number for the place.
   bool describe_context(Instance& instance, const AttachPoint& point) {
-    switch (point.kind) {
-      case ProbeKind::Tracepoint: return describe_tracepoint(instance, point);
-      case ProbeKind::RawTracepoint:
+    const ProbeRow& row = probe_row(point.kind);
+    switch (row.family) {
+      case ProbeFamily::Tracepoint: return describe_tracepoint(instance, point);
+      case ProbeFamily::RawTracepoint:
         return describe_typed(instance, point, target_.raw_tracepoint(point.function));
-      case ProbeKind::Fentry:
-      case ProbeKind::Fexit:
+      case ProbeFamily::Function:
+        if (!row.has(kHasArgs)) return true;
         return describe_typed(instance, point,
                               target_.kernel_function(point.target, point.function));
-      case ProbeKind::Iter:
+      case ProbeFamily::Iterator:
         return describe_typed(instance, point, target_.iterator(point.function));
-      case ProbeKind::Usdt: return describe_usdt(instance, point);
-      default: return true;
+      case ProbeFamily::Marker: return describe_usdt(instance, point);
+      case ProbeFamily::Special:
+      case ProbeFamily::Self:
+      case ProbeFamily::Named:
+      case ProbeFamily::UserFunction:
+      case ProbeFamily::Clock:
+      case ProbeFamily::Counter:
+      case ProbeFamily::Watchpoint: return true;
     }
+    UNREACHABLE("a probe family that nobody describes");
   }
 
   static Type args_type(std::vector<Field> fields) {
@@ -373,7 +379,7 @@ class Checker {
     std::map<std::string, Span> seen;
     for (const auto& instance : program_.instances)
       for (const AttachPoint& point : instance->attach) {
-        if (!is_test_kind(point.kind)) continue;
+        if (!probe_row(point.kind).has(kOnDemand)) continue;
         auto [first, is_new] = seen.emplace(point.name, point.span);
         if (!is_new)
           diagnostics_.error(point.span, fmt::format("there are two probes '{}'", point.name))
@@ -493,8 +499,7 @@ class Checker {
 }  // namespace
 
 bool is_report(const Instance& instance) {
-  return instance.kind == ProbeKind::Self && !instance.attach.empty() &&
-         instance.attach[0].self_event == "report";
+  return !instance.attach.empty() && instance.attach[0].self_event == "report";
 }
 
 CheckedProgram check(const CheckInput& input, const Target& target, const CheckOptions& options,

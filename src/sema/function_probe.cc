@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "builtins/builtins.h"
+#include "builtins/probes.h"
 #include "lang/walk.h"
 
 namespace flowtap {
@@ -61,9 +62,9 @@ void for_each_builtin(const Probe& probe, const BuiltinVisitor& visit) {
 
 std::optional<FunctionProbe> relative_of(const Probe& probe, const AttachPoint& point,
                                          const Target& target, const CheckOptions& options) {
-  bool is_kprobe = point.kind == ProbeKind::Kprobe || point.kind == ProbeKind::Kretprobe;
-  bool is_fentry = point.kind == ProbeKind::Fentry || point.kind == ProbeKind::Fexit;
-  if (!options.swaps_function_probes || (!is_kprobe && !is_fentry)) return std::nullopt;
+  const ProbeRow& row = probe_row(point.kind);
+  bool is_kprobe = row.program == ProgramType::Kprobe, is_return = row.has(kHasRetval);
+  if (!options.swaps_function_probes || row.family != ProbeFamily::Function) return std::nullopt;
   if (point.offset != 0 || point.kernel_address || point.namesake >= 0) return std::nullopt;
   if (point.target.starts_with(kBpfModule)) return std::nullopt;
   bool is_wanted = is_kprobe ? target.has(Feature::Fentry)
@@ -76,18 +77,15 @@ std::optional<FunctionProbe> relative_of(const Probe& probe, const AttachPoint& 
 
   Uses uses = find_uses(probe);
   if (is_kprobe && uses.stack && target.has(Feature::Kprobes)) return std::nullopt;
-  switch (point.kind) {
-    case ProbeKind::Kprobe:
-      if (uses.registers || uses.arguments > signature->args.size()) return std::nullopt;
-      return FunctionProbe{ProgramType::Fentry, std::move(*signature)};
-    case ProbeKind::Kretprobe:
-      if (uses.registers || (uses.retval && is(signature->result, Kind::None))) return std::nullopt;
-      return FunctionProbe{ProgramType::Fexit, std::move(*signature)};
-    case ProbeKind::Fexit:
-      if (uses.args) return std::nullopt;  // they are gone when the function returns
-      [[fallthrough]];
-    default: return FunctionProbe{ProgramType::Kprobe, std::move(*signature)};
-  }
+  bool has_no_result = uses.retval && is(signature->result, Kind::None);
+  bool is_lacking = !is_kprobe  ? is_return && uses.args  // gone when the function returns
+                    : is_return ? uses.registers || has_no_result
+                                : uses.registers || uses.arguments > signature->args.size();
+  if (is_lacking) return std::nullopt;
+  ProgramType type = !is_kprobe  ? ProgramType::Kprobe
+                     : is_return ? ProgramType::Fexit
+                                 : ProgramType::Fentry;
+  return FunctionProbe{type, std::move(*signature)};
 }
 
 }  // namespace flowtap

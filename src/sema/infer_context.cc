@@ -51,7 +51,7 @@ Type ContextTypes::context_type(const Expr& expr, const Builtin& builtin,
     case Fn::ArgN: {
       if (!row.has(kHasArgN)) return refuse("kprobe, uprobe, usdt and rawtracepoint");
       size_t number = static_cast<size_t>(argument_number(name));
-      if (place_.instance->kind == ProbeKind::Usdt) {
+      if (row.family == ProbeFamily::Marker) {
         if (number >= place_.instance->usdt_args.size()) {
           error(expr.span,
                 fmt::format("{} has {} arguments and no '{}'", place_.instance->attach[0].name,
@@ -61,22 +61,21 @@ Type ContextTypes::context_type(const Expr& expr, const Builtin& builtin,
         return int_type(place_.instance->usdt_args[number].bytes,
                         place_.instance->usdt_args[number].is_signed);
       }
-      bool has_signature =
-          place_.instance->kind == ProbeKind::RawTracepoint && place_.instance->args;
+      bool has_signature = row.family == ProbeFamily::RawTracepoint && place_.instance->args;
       if (has_signature && number >= place_.instance->args->fields.size()) {
         error(expr.span,
               fmt::format("{} has {} arguments and no '{}'", place_.instance->attach[0].name,
                           place_.instance->args->fields.size(), name));
         return unknown_type();
       }
-      return int_type(8, place_.instance->kind == ProbeKind::Kprobe);
+      return int_type(8, row.family == ProbeFamily::Function);
     }
     case Fn::Args:
       if (!place_.instance->args)
         return refuse("tracepoint, rawtracepoint, fentry, fexit, uprobe and iter");
       return place_.instance->args;
     case Fn::Ctx:
-      if (place_.instance->kind == ProbeKind::Iter)
+      if (row.family == ProbeFamily::Iterator)
         return pointer_type(place_.instance->args, AddressSpace::Context);
       return pointer_type(none_type(), AddressSpace::Context);
     case Fn::Register: {

@@ -14,8 +14,7 @@ namespace flowtap {
 
 // What `probetype` reads: probes that are no event of the kernel share one name.
 std::string_view probe_type_name(ProbeKind kind) {
-  bool is_special = kind == ProbeKind::Begin || kind == ProbeKind::End || kind == ProbeKind::Self;
-  return is_special ? "special" : probe_row(kind).name;
+  return probe_row(kind).is_special() ? "special" : probe_row(kind).name;
 }
 
 Type FoldedCalls::getopt_type(const Expr& expr, const std::vector<ExprPtr>& args,

@@ -29,8 +29,9 @@ std::vector<std::string> member_path(const Expr& expr) {
 // Functions from which the kernel lets a program ask for a path (bpf_d_path, 6.18); iterators may
 // always.
 static bool may_ask_for_path(const Instance& instance) {
-  if (instance.kind == ProbeKind::Iter) return true;
-  if (instance.kind != ProbeKind::Fentry && instance.kind != ProbeKind::Fexit) return false;
+  const ProbeRow& row = probe_row(instance.kind);
+  if (row.family == ProbeFamily::Iterator) return true;
+  if (row.family != ProbeFamily::Function || !row.has(kHasArgs)) return false;
   static constexpr std::string_view kFunctions[] = {"vfs_truncate", "vfs_fallocate", "dentry_open",
                                                     "vfs_getattr", "filp_close"};
   for (const AttachPoint& point : instance.attach)
@@ -137,11 +138,9 @@ Type KernelFunctions::percpu_type(const std::vector<ExprPtr>& args) {
 
 // uaddr("symbol"): the symbol lies as far from the probed place in memory as in the file.
 Type KernelFunctions::uaddr_type(const Expr& expr, const std::vector<ExprPtr>& args) {
-  bool fits =
-      place_.instance->kind == ProbeKind::Uprobe || place_.instance->kind == ProbeKind::Usdt;
-  if (!fits) {
-    error(expr.span, fmt::format("uaddr() is not available in {} probes",
-                                 probe_row(place_.instance->kind).name))
+  const ProbeRow& row = probe_row(place_.instance->kind);
+  if (!row.has(kUserSpace) || row.has(kHasRetval)) {
+    error(expr.span, fmt::format("uaddr() is not available in {} probes", row.name))
         .with_hint("it exists in uprobe and usdt probes");
     return unknown_type();
   }
@@ -180,9 +179,9 @@ Type KernelFunctions::skboutput_type(const std::vector<ExprPtr>& args) {
 
 void KernelFunctions::check_override(const Expr& expr, const std::vector<ExprPtr>& args) {
   arguments_.expect_integer(*args[0], "override");
-  if (place_.instance->kind != ProbeKind::Kprobe)
-    error(expr.span, fmt::format("override() is not available in {} probes",
-                                 probe_row(place_.instance->kind).name))
+  const ProbeRow& row = probe_row(place_.instance->kind);
+  if (!row.has(kCanOverride))
+    error(expr.span, fmt::format("override() is not available in {} probes", row.name))
         .with_hint("it exists in kprobes of functions that allow error injection");
   else if (!input_.target.has(Feature::OverrideReturn))
     error(expr.span, "this kernel does not allow override(): it lacks CONFIG_BPF_KPROBE_OVERRIDE");
