@@ -3,6 +3,8 @@
 
 #include "output/csv.h"
 
+#include <initializer_list>
+
 #include "output/decode.h"
 #include "output/histogram.h"
 #include "output/scalar.h"
@@ -80,25 +82,60 @@ static void append_key_cells(std::string& out, const Type& key, Bytes bytes,
     append_text_cell(out, field.type, field_bytes(field, bytes), context);
 }
 
+namespace {
+
+// The value of an entry: a cell, or whole lines, each beginning with the cells of its entry.
+class CsvEntry : public TextValues {
+ public:
+  CsvEntry(std::string& cell, std::string& lines, const std::string& entry,
+           const ValueContext& context)
+      : TextValues(cell, context, TextStyle::Compact), lines_(lines), entry_(entry) {}
+  bool has_lines() const { return has_lines_; }
+
+ private:
+  void stats(const Type& type, Bytes bytes, uint64_t div) override {
+    StatsNumbers stats = stats_of(type, bytes, div);
+    line({stats.count, stats.average, stats.total});
+  }
+  // The ends of open buckets are left empty.
+  void histogram(const Type& type, Bytes bytes, uint64_t div) override {
+    has_lines_ = true;
+    for (const CountedBucket& bucket : counted_buckets(type, bytes, div))
+      line({bucket.min, bucket.max, bucket.count});
+  }
+  void series(const Type& type, Bytes bytes) override {
+    has_lines_ = true;
+    for (const SeriesPoint& point : series_points(type, bytes, context_)) {
+      lines_.append(entry_).append(",").append(point.start).append(",");
+      append_number(lines_, point.value);
+      lines_ += '\n';
+    }
+  }
+  void line(std::initializer_list<std::optional<Scalar>> numbers) {
+    has_lines_ = true;
+    lines_ += entry_;
+    for (const std::optional<Scalar>& number : numbers) {
+      lines_ += ',';
+      if (number) append_number(lines_, *number);
+    }
+    lines_ += '\n';
+  }
+
+  std::string& lines_;
+  const std::string& entry_;
+  bool has_lines_ = false;
+};
+
+}  // namespace
+
 static void append_value(std::string& out, const std::string& entry, const MapContent& map,
                          Bytes value, const ValueContext& context) {
-  switch (map.value->kind) {
-    case Kind::Hist:
-    case Kind::Lhist: return append_histogram_csv(out, entry, map.value, value, map.div);
-    case Kind::Tseries: return append_tseries_csv(out, entry, map.value, value, context);
-    case Kind::Stats: return append_stats_csv(out, entry, map.value, value, map.div);
-    default: break;
-  }
-  out += entry;
-  bool is_divisible =
-      is(map.value, Kind::Int) || (map.value->kind >= Kind::Count && map.value->kind <= Kind::Avg);
-  if (is_divisible) {
-    out += ',';
-    append_number(out, divide(*scalar_of(map.value, value), map.div));
-  } else {
-    append_text_cell(out, map.value, value, context);
-  }
-  out += '\n';
+  std::string cell;
+  CsvEntry printer(cell, out, entry, context);
+  printer.visit_entry(map, value);
+  if (printer.has_lines()) return;
+  quote_cell(cell, 0);
+  out.append(entry).append(",").append(cell).append("\n");
 }
 
 void append_csv_map(std::string& out, const MapContent& map, const ValueContext& context) {

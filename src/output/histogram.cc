@@ -1,4 +1,4 @@
-// Histograms. Ways in: append_histogram(), append_histogram_json().
+// Histograms. Ways in: append_histogram(), counted_buckets().
 //
 //   [2, 4)                 1 |@@@@@@@@@@@@@@@@@                                   |
 //   label, 16 wide  count, 8   bar, 52 wide, full for the largest bucket
@@ -13,9 +13,6 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
-
-#include "output/json_string.h"
-#include "output/scalar.h"
 
 namespace flowtap {
 
@@ -99,45 +96,18 @@ void append_histogram(std::string& out, const Type& type, Bytes bytes, uint64_t 
   }
 }
 
-void append_histogram_json(std::string& out, const Type& type, Bytes bytes, uint64_t div) {
+std::vector<CountedBucket> counted_buckets(const Type& type, Bytes bytes, uint64_t div) {
   FilledRange filled = filled_range(type, bytes);
-  out += '[';
-  for (uint32_t i = filled.first; i < filled.end; i++) {
-    if (i > filled.first) out += ',';
-    out += '{';
-    BucketRange range = range_of(type, i);
-    bool is_signed = type->kind == Kind::Lhist || range.is_open_low;
-    if (!range.is_open_low) {
-      out += "\"min\": ";
-      append_json_number(out, {static_cast<uint64_t>(range.low), is_signed});
-      out += ", ";
-    }
-    if (!range.is_open_high) {
-      out += "\"max\": ";
-      append_json_number(out, {range.high - 1, is_signed});
-      out += ", ";
-    }
-    out += "\"count\": ";
-    append_json_number(out, {count_at(bytes, i) / divisor(type, div), false});
-    out += '}';
-  }
-  out += ']';
-}
-
-void append_histogram_csv(std::string& out, const std::string& entry, const Type& type, Bytes bytes,
-                          uint64_t div) {
-  FilledRange filled = filled_range(type, bytes);
+  std::vector<CountedBucket> buckets;
   for (uint32_t i = filled.first; i < filled.end; i++) {
     BucketRange range = range_of(type, i);
     bool is_signed = type->kind == Kind::Lhist || range.is_open_low;
-    out.append(entry).append(",");
-    if (!range.is_open_low) append_number(out, {static_cast<uint64_t>(range.low), is_signed});
-    out += ',';
-    if (!range.is_open_high) append_number(out, {range.high - 1, is_signed});
-    out += ',';
-    append_number(out, {count_at(bytes, i) / divisor(type, div), false});
-    out += '\n';
+    CountedBucket bucket{.count = {count_at(bytes, i) / divisor(type, div), false}};
+    if (!range.is_open_low) bucket.min = {static_cast<uint64_t>(range.low), is_signed};
+    if (!range.is_open_high) bucket.max = {range.high - 1, is_signed};
+    buckets.push_back(bucket);
   }
+  return buckets;
 }
 
 uint64_t histogram_total(Bytes bytes) {

@@ -1,9 +1,12 @@
 #pragma once
-// Hist and Lhist values: rows with bars, or a JSON list of buckets.
+// Hist and Lhist values: rows with bars, and the buckets by themselves.
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/bytes.h"
+#include "output/scalar.h"
 #include "types/type.h"
 
 namespace flowtap {
@@ -12,13 +15,13 @@ namespace flowtap {
 // for Hist; Lhist has never honoured it.
 void append_histogram(std::string& out, const Type& type, Bytes bytes, uint64_t div = 1);
 
-// [{"min": 4, "max": 7, "count": 1}], with both ends inclusive and open ends left out.
-void append_histogram_json(std::string& out, const Type& type, Bytes bytes, uint64_t div = 1);
+struct CountedBucket {
+  std::optional<Scalar> min, max;  // the smallest and the largest value; none for an open end
+  Scalar count;
+};
 
-// A line for each bucket: `entry`, then the smallest and the largest value and the count. The ends
-// of open buckets are left empty.
-void append_histogram_csv(std::string& out, const std::string& entry, const Type& type, Bytes bytes,
-                          uint64_t div = 1);
+// From the first to the last that counted something.
+std::vector<CountedBucket> counted_buckets(const Type& type, Bytes bytes, uint64_t div = 1);
 
 uint64_t histogram_total(Bytes bytes);
 

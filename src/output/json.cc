@@ -1,134 +1,125 @@
-// Values as JSON. Ways in: append_json(), append_json_key().
+// Values as JSON. Ways in: append_json(), append_json_entry(), append_json_key().
 // Numbers stay numbers (pointers and enums too), structures become arrays and objects, and
 // everything that user space resolves is the string that text mode would show.
 
 #include "output/json.h"
 
-#include "output/decode.h"
 #include "output/histogram.h"
 #include "output/json_string.h"
-#include "output/scalar.h"
 #include "output/stats_text.h"
 #include "output/tseries.h"
 #include "output/value_text.h"
+#include "output/value_visitor.h"
 
 namespace flowtap {
 
 namespace {
 
-struct JsonPrinter {
-  std::string& out;
-  const ValueContext& context;
+class JsonValues : public ValueVisitor {
+ public:
+  JsonValues(std::string& out, const ValueContext& context) : out_(out), context_(context) {}
 
-  void value(const Type& type, Bytes bytes) const;
-  void number(const Type& type, Bytes bytes) const {
-    append_json_number(out, *scalar_of(type, bytes));
+ private:
+  void none() override { out_ += "null"; }
+  void boolean(bool is_true) override { out_ += is_true ? "true" : "false"; }
+  void number(Scalar number) override { append_json_number(out_, number); }
+  void enumerator(const Type&, Scalar number) override { append_json_number(out_, number); }
+  void pointer(Scalar address) override { append_json_number(out_, address); }
+  void string(std::string_view text, bool is_cut) override;
+  void buffer(Bytes payload) override;
+  void looked_up(const Type& type, Bytes bytes) override;
+  void begin(const Type& type) override { out_ += has_names(type) ? '{' : '['; }
+  void member(const Type& type, size_t index) override;
+  void end(const Type& type) override { out_ += has_names(type) ? '}' : ']'; }
+  void stats(const Type& type, Bytes bytes, uint64_t div) override {
+    append_stats_json(out_, type, bytes, div);
   }
-  void boolean(bool is_true) const { out += is_true ? "true" : "false"; }
-  void text(const Type& type, Bytes bytes) const;
-  void buffer(const Type& type, Bytes bytes) const;
-  void array(const Type& type, Bytes bytes) const;
-  void elements(const Type& type, Bytes bytes) const;
-  void fields(const Type& type, Bytes bytes) const;
-  void field(const Field& field, Bytes parent, bool is_struct) const;
+  void histogram(const Type& type, Bytes bytes, uint64_t div) override {
+    append_histogram_json(out_, type, bytes, div);
+  }
+  void series(const Type& type, Bytes bytes) override {
+    append_tseries_json(out_, type, bytes, context_);
+  }
+
+  static bool has_names(const Type& type) {
+    return is(type, Kind::Struct) || is(type, Kind::Record);
+  }
+
+  std::string& out_;
+  const ValueContext& context_;
 };
 
-void JsonPrinter::text(const Type& type, Bytes bytes) const {
-  size_t start = out.size();
-  append_text(out, type, bytes, context);
-  quote_tail(out, start);
+void JsonValues::string(std::string_view text, bool is_cut) {
+  size_t start = out_.size();
+  out_ += text;
+  if (is_cut) out_ += context_.cut_trailer;
+  quote_tail(out_, start);
 }
 
-void JsonPrinter::buffer(const Type& type, Bytes bytes) const {
-  const char* separator = "[";
-  for (std::byte byte : decode_buffer(type, bytes)) {
-    out += separator;
-    append_number(out, {std::to_integer<uint64_t>(byte), false});
-    separator = ",";
+void JsonValues::buffer(Bytes payload) {
+  out_ += '[';
+  for (const std::byte& byte : payload) {
+    if (&byte != &payload.front()) out_ += ',';
+    append_number(out_, {std::to_integer<uint64_t>(byte), false});
   }
-  out += *separator == '[' ? "[]" : "]";
+  out_ += ']';
 }
 
-void JsonPrinter::array(const Type& type, Bytes bytes) const {
-  out += '[';
-  for (uint32_t i = 0; i < type->count; i++) {
-    if (i > 0) out += ',';
-    value(type->element, bytes.subspan(static_cast<size_t>(i) * type->element->size));
-  }
-  out += ']';
+void JsonValues::looked_up(const Type& type, Bytes bytes) {
+  size_t start = out_.size();
+  append_text(out_, type, bytes, context_);
+  quote_tail(out_, start);
 }
 
-void JsonPrinter::elements(const Type& type, Bytes bytes) const {
-  out += '[';
-  for (const Field& f : type->fields) {
-    if (&f != &type->fields.front()) out += ',';
-    value(f.type, field_bytes(f, bytes));
-  }
-  out += ']';
-}
-
-void JsonPrinter::field(const Field& field, Bytes parent, bool is_struct) const {
-  if (std::optional<Scalar> bits = packed_field(field, parent)) {
-    if (is(field.type, Kind::Bool)) return boolean(bits->bits != 0);
-    return append_json_number(out, *bits);
-  }
-  Bytes bytes = field_bytes(field, parent);
-  if (is_struct && is_char_array(field.type))
-    append_json_string(out, decode_string(bytes, field.type->size).text);
-  else
-    value(field.type, bytes);
-}
-
-void JsonPrinter::fields(const Type& type, Bytes bytes) const {
-  out += '{';
-  for (const Field& f : type->fields) {
-    if (&f != &type->fields.front()) out += ", ";
-    append_json_string(out, f.name);
-    out += ": ";
-    field(f, bytes, is(type, Kind::Struct));
-  }
-  out += '}';
-}
-
-void JsonPrinter::value(const Type& type, Bytes bytes) const {
-  switch (type->kind) {
-    case Kind::Unknown:
-    case Kind::None: out += "null"; return;
-    case Kind::Bool: return boolean(load<uint8_t>(bytes) != 0);
-    case Kind::Buffer: return buffer(type, bytes);
-    case Kind::Array: return array(type, bytes);
-    case Kind::Tuple: return elements(type, bytes);
-    case Kind::Struct:
-    case Kind::Record: return fields(type, bytes);
-    case Kind::Int:
-    case Kind::Enum:
-    case Kind::Pointer:
-    case Kind::Count:
-    case Kind::Sum:
-    case Kind::Min:
-    case Kind::Max:
-    case Kind::Avg: return number(type, bytes);
-    case Kind::Stats: return append_stats_json(out, type, bytes);
-    case Kind::Hist:
-    case Kind::Lhist: return append_histogram_json(out, type, bytes);
-    case Kind::Tseries: return append_tseries_json(out, type, bytes, context);
-    case Kind::String:
-    case Kind::KStack:
-    case Kind::UStack:
-    case Kind::KSym:
-    case Kind::USym:
-    case Kind::Username:
-    case Kind::Inet:
-    case Kind::Mac:
-    case Kind::CgroupPath:
-    case Kind::Timestamp: return text(type, bytes);
-  }
+void JsonValues::member(const Type& type, size_t index) {
+  if (index > 0) out_ += has_names(type) ? ", " : ",";
+  if (!has_names(type)) return;
+  append_json_string(out_, type->fields[index].name);
+  out_ += ": ";
 }
 
 }  // namespace
 
+void append_histogram_json(std::string& out, const Type& type, Bytes bytes, uint64_t div) {
+  const char* separator = "[{";
+  for (const CountedBucket& bucket : counted_buckets(type, bytes, div)) {
+    out += separator;
+    if (bucket.min) append_json_number(out += "\"min\": ", *bucket.min), out += ", ";
+    if (bucket.max) append_json_number(out += "\"max\": ", *bucket.max), out += ", ";
+    append_json_number(out += "\"count\": ", bucket.count);
+    separator = "},{";
+  }
+  out += *separator == '[' ? "[]" : "}]";
+}
+
+void append_stats_json(std::string& out, const Type& type, Bytes bytes, uint64_t div) {
+  StatsNumbers stats = stats_of(type, bytes, div);
+  append_json_number(out += "{\"count\": ", stats.count);
+  append_json_number(out += ", \"average\": ", stats.average);
+  append_json_number(out += ", \"total\": ", stats.total);
+  out += '}';
+}
+
+void append_tseries_json(std::string& out, const Type& type, Bytes bytes,
+                         const ValueContext& context) {
+  const char* separator = "";
+  out += '[';
+  for (const SeriesPoint& point : series_points(type, bytes, context)) {
+    out.append(separator).append("{\"interval_start\":\"").append(point.start);
+    append_json_number(out += "\",\"value\":", point.value);
+    out += '}';
+    separator = ",";
+  }
+  out += ']';
+}
+
 void append_json(std::string& out, const Type& type, Bytes bytes, const ValueContext& context) {
-  JsonPrinter{out, context}.value(type, bytes);
+  JsonValues(out, context).visit(type, bytes);
+}
+
+void append_json_entry(std::string& out, const MapContent& map, Bytes value,
+                       const ValueContext& context) {
+  JsonValues(out, context).visit_entry(map, value);
 }
 
 void append_json_key(std::string& out, const Type& type, Bytes bytes, const ValueContext& context) {

@@ -1,7 +1,7 @@
 // Whole maps. Ways in: append_map(), append_map_json(). The order is made in map_order.cc.
 //
-// `div` belongs to print(@map, top, div) and so lives here: it divides what a map entry stands
-// for, never a number inside a tuple.
+// `div` of print(@map, top, div) divides what a map entry stands for, never a number inside a
+// tuple.
 
 #include "output/map_writer.h"
 
@@ -11,35 +11,15 @@
 #include <unordered_map>
 
 #include "output/escape.h"
-#include "output/histogram.h"
 #include "output/json.h"
 #include "output/json_string.h"
-#include "output/scalar.h"
 #include "output/stack.h"
-#include "output/stats_text.h"
 #include "output/value_text.h"
 
 namespace flowtap {
 
 static bool has_own_lines(const Type& type) {
   return is(type, Kind::Hist) || is(type, Kind::Lhist) || is(type, Kind::Tseries);
-}
-
-// Kinds whose entry is one number, which div divides.
-static bool is_divisible(const Type& type) {
-  return is(type, Kind::Int) || (type->kind >= Kind::Count && type->kind <= Kind::Avg);
-}
-
-static void append_value(std::string& out, const MapContent& map, Bytes value,
-                         const ValueContext& context) {
-  if (is_divisible(map.value))
-    append_number(out, divide(*scalar_of(map.value, value), map.div));
-  else if (is(map.value, Kind::Stats))
-    append_stats(out, map.value, value, map.div);
-  else if (is(map.value, Kind::Hist))
-    append_histogram(out, map.value, value, map.div);
-  else
-    append_text(out, map.value, value, context);
 }
 
 // A newline in a key or a string would look like the next entry.
@@ -63,22 +43,10 @@ void append_map(std::string& out, const MapContent& map, const ValueContext& con
     }
     out += is_block ? ":\n" : ": ";
     size_t start = out.size();
-    append_value(out, map, entry.value, context);
+    TextValues(out, context).visit_entry(map, entry.value);
     make_visible(out, start, map.value, context);
     out += '\n';
   }
-}
-
-static void append_json_value(std::string& out, const MapContent& map, Bytes value,
-                              const ValueContext& context) {
-  if (is_divisible(map.value))
-    append_json_number(out, divide(*scalar_of(map.value, value), map.div));
-  else if (is(map.value, Kind::Stats))
-    append_stats_json(out, map.value, value, map.div);
-  else if (is(map.value, Kind::Hist))
-    append_histogram_json(out, map.value, value, map.div);
-  else
-    append_json(out, map.value, value, context);
 }
 
 static const char* record_type_name(const Type& value) {
@@ -116,7 +84,7 @@ static void append_json_entries(std::string& out, const MapContent& map,
     append_json_key(out, map.key, entry.key, context);
     number_equal_key(out, start, uses);
     out += ": ";
-    append_json_value(out, map, entry.value, context);
+    append_json_entry(out, map, entry.value, context);
     separator = ", ";
   }
   out += '}';
@@ -130,7 +98,7 @@ void append_map_json(std::string& out, const MapContent& map, const ValueContext
   if (map.key)
     append_json_entries(out, map, context);
   else
-    append_json_value(out, map, map.entries.front().value, context);
+    append_json_entry(out, map, map.entries.front().value, context);
   out += "}}\n";
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "output/json.h"
 #include "output/test_support.h"
 
 namespace flowtap {

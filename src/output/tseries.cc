@@ -154,30 +154,13 @@ void append_tseries(std::string& out, const Type& type, Bytes bytes, const Value
   append_scale(out, scale, indent);
 }
 
-void append_tseries_json(std::string& out, const Type& type, Bytes bytes,
-                         const ValueContext& context) {
-  out += '[';
-  const char* separator = "";
+std::vector<SeriesPoint> series_points(const Type& type, Bytes bytes, const ValueContext& context) {
+  std::vector<SeriesPoint> points;
   for (const Point& point : points_of(type, bytes)) {
-    out.append(separator).append("{\"interval_start\":\"");
-    append_label(out, start_of(point.epoch, type, context), "%Y-%m-%dT%H:%M:%S", 9);
-    out += "\",\"value\":";
-    append_json_number(out, point.value);
-    out += '}';
-    separator = ",";
+    points.push_back({.value = point.value});
+    append_label(points.back().start, start_of(point.epoch, type, context), "%Y-%m-%dT%H:%M:%S", 9);
   }
-  out += ']';
-}
-
-void append_tseries_csv(std::string& out, const std::string& entry, const Type& type, Bytes bytes,
-                        const ValueContext& context) {
-  for (const Point& point : points_of(type, bytes)) {
-    out.append(entry).append(",");
-    append_label(out, start_of(point.epoch, type, context), "%Y-%m-%dT%H:%M:%S", 9);
-    out += ',';
-    append_number(out, point.value);
-    out += '\n';
-  }
+  return points;
 }
 
 }  // namespace flowtap

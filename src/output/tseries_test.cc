@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/clock.h"
+#include "output/json.h"
 #include "output/test_support.h"
 
 namespace flowtap {

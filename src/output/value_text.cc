@@ -1,7 +1,5 @@
-// Values as text. Ways in: append_text(), append_key().
-// One method per shape; a value inside another is written by the same function as at the top.
-// Histograms and time series are here too, so that whatever has a type can be written, but maps
-// give them lines of their own (map_writer.cc).
+// Values as text. Ways in: append_text(), append_key(). Histograms and time series are here too, so
+// that whatever has a type can be written, but maps give them lines of their own (map_writer.cc).
 
 #include "output/value_text.h"
 
@@ -10,6 +8,7 @@
 
 #include <iterator>
 
+#include "base/check.h"
 #include "output/decode.h"
 #include "output/histogram.h"
 #include "output/scalar.h"
@@ -20,103 +19,66 @@
 
 namespace flowtap {
 
-namespace {
-
-struct TextPrinter {
-  std::string& out;
-  const ValueContext& context;
-  TextStyle style;
-
-  void value(const Type& type, Bytes bytes) const;
-  void number(const Type& type, Bytes bytes) const;
-  void enumerator(const Type& type, int64_t number) const;
-  void string(const Type& type, Bytes bytes) const;
-  void pointer(Bytes bytes) const;
-  void array(const Type& type, Bytes bytes) const;
-  void fields(const Type& type, Bytes bytes) const;
-  void field(const Field& field, Bytes parent, bool is_struct) const;
-  void elements(const Type& type, Bytes bytes) const;
-  void stack(const Type& type, Bytes bytes) const;
-  void username(Bytes bytes) const;
-  void inet(Bytes bytes) const;
-  void mac(Bytes bytes) const;
-  void cgroup_path(Bytes bytes) const;
-  void timestamp(Bytes bytes) const;
-
-  std::string_view comma() const { return style == TextStyle::Compact ? "," : ", "; }
-};
-
-void TextPrinter::number(const Type& type, Bytes bytes) const {
-  append_number(out, *scalar_of(type, bytes));
-}
-
-void TextPrinter::enumerator(const Type& type, int64_t number) const {
-  std::string_view name = enumerator_name(type, number);
+void TextValues::enumerator(const Type& type, Scalar number) {
+  std::string_view name = enumerator_name(type, static_cast<int64_t>(number.bits));
   if (name.empty())
-    append_number(out, {static_cast<uint64_t>(number), type->is_signed});
+    append_number(out_, number);
   else
-    out += name;
+    out_ += name;
 }
 
-void TextPrinter::string(const Type& type, Bytes bytes) const {
-  DecodedString decoded = decode_string(bytes, type->size);
-  out += decoded.text;
-  if (decoded.is_cut && !type->is_char_array) out += context.cut_trailer;
+void TextValues::pointer(Scalar address) {
+  fmt::format_to(std::back_inserter(out_), "{:#x}", address.bits);
 }
 
-void TextPrinter::pointer(Bytes bytes) const {
-  fmt::format_to(std::back_inserter(out), "{:#x}", load<uint64_t>(bytes));
+void TextValues::string(std::string_view text, bool is_cut) {
+  out_ += text;
+  if (is_cut) out_ += context_.cut_trailer;
 }
 
-void TextPrinter::array(const Type& type, Bytes bytes) const {
-  out += '[';
-  for (uint32_t i = 0; i < type->count; i++) {
-    if (i > 0) out += ',';
-    value(type->element, bytes.subspan(static_cast<size_t>(i) * type->element->size));
-  }
-  out += ']';
-}
+void TextValues::buffer(Bytes payload) { append_buffer(out_, payload, BufferStyle::Printable); }
 
-void TextPrinter::field(const Field& field, Bytes parent, bool is_struct) const {
-  if (std::optional<Scalar> bits = packed_field(field, parent)) {
-    if (is(field.type, Kind::Enum)) return enumerator(field.type, static_cast<int64_t>(bits->bits));
-    if (is(field.type, Kind::Bool)) return static_cast<void>(out += bits->bits ? "true" : "false");
-    return append_number(out, *bits);
-  }
-  Bytes bytes = field_bytes(field, parent);
-  // All n bytes of a char[n] may be in use, so a full one is not a cut one.
-  if (is_struct && is_char_array(field.type))
-    out += decode_string(bytes, field.type->size).text;
+// [1,2], (1, x) and { .a = 1, .b = x }
+void TextValues::begin(const Type& type) {
+  bool has_blank = style_ == TextStyle::Plain && !type->fields.empty();
+  if (is(type, Kind::Array))
+    out_ += '[';
+  else if (is(type, Kind::Tuple))
+    out_ += '(';
   else
-    value(field.type, bytes);
+    out_ += has_blank ? "{ " : "{";
 }
 
-// Struct and Record: { .a = 1, .b = x }
-void TextPrinter::fields(const Type& type, Bytes bytes) const {
-  if (type->fields.empty()) return static_cast<void>(out += "{}");
-  bool is_compact = style == TextStyle::Compact;
-  std::string_view separator = is_compact ? "{" : "{ ";
-  for (const Field& f : type->fields) {
-    out.append(separator).append(".").append(f.name).append(is_compact ? "=" : " = ");
-    field(f, bytes, is(type, Kind::Struct));
-    separator = comma();
-  }
-  out += is_compact ? "}" : " }";
+void TextValues::member(const Type& type, size_t index) {
+  bool is_compact = style_ == TextStyle::Compact;
+  if (index > 0) out_ += is_compact || is(type, Kind::Array) ? "," : ", ";
+  if (is(type, Kind::Array) || is(type, Kind::Tuple)) return;
+  out_.append(".").append(type->fields[index].name).append(is_compact ? "=" : " = ");
 }
 
-void TextPrinter::elements(const Type& type, Bytes bytes) const {
-  for (const Field& f : type->fields) {
-    if (&f != &type->fields.front()) out += comma();
-    value(f.type, field_bytes(f, bytes));
-  }
+void TextValues::end(const Type& type) {
+  bool has_blank = style_ == TextStyle::Plain && !type->fields.empty();
+  if (is(type, Kind::Array))
+    out_ += ']';
+  else if (is(type, Kind::Tuple))
+    out_ += ')';
+  else
+    out_ += has_blank ? " }" : "}";
 }
 
-void TextPrinter::stack(const Type& type, Bytes bytes) const {
-  StackIndent indent = style == TextStyle::Compact ? StackIndent::None : StackIndent::Frames;
-  append_stack(out, type, bytes, context, indent);
+void TextValues::stats(const Type& type, Bytes bytes, uint64_t div) {
+  append_stats(out_, type, bytes, div);
 }
 
-void TextPrinter::username(Bytes bytes) const {
+void TextValues::histogram(const Type& type, Bytes bytes, uint64_t div) {
+  append_histogram(out_, type, bytes, div);
+}
+
+void TextValues::series(const Type& type, Bytes bytes) {
+  append_tseries(out_, type, bytes, context_);
+}
+
+static void append_user(std::string& out, Bytes bytes, const ValueContext& context) {
   uint64_t uid = load<uint64_t>(bytes);
   std::string name = context.symbolizer.user_name(uid);
   if (name.empty())
@@ -125,85 +87,59 @@ void TextPrinter::username(Bytes bytes) const {
     out += name;
 }
 
-void TextPrinter::inet(Bytes bytes) const {
+static void append_inet(std::string& out, Bytes bytes) {
   char text[INET6_ADDRSTRLEN] = "";
   int family = load<uint32_t>(bytes) == 4 ? AF_INET : AF_INET6;
   inet_ntop(family, bytes.subspan(kInetAddress, 16).data(), text, sizeof(text));
   out += text;
 }
 
-void TextPrinter::mac(Bytes bytes) const {
+static void append_mac(std::string& out, Bytes bytes) {
   for (size_t i = 0; i < kMacSize; i++) {
     if (i > 0) out += ':';
     fmt::format_to(std::back_inserter(out), "{:02X}", load<uint8_t>(bytes, i));
   }
 }
 
-void TextPrinter::cgroup_path(Bytes bytes) const {
+static void append_cgroup_path(std::string& out, Bytes bytes, const ValueContext& context) {
   std::string_view filter = context.string_at(load<uint64_t>(bytes, kCgroupPathFilter));
   out += context.symbolizer.cgroup_path(load<uint64_t>(bytes), filter);
 }
 
-void TextPrinter::timestamp(Bytes bytes) const {
+static void append_timestamp(std::string& out, Bytes bytes, const ValueContext& context) {
   Clock clock = static_cast<Clock>(load<uint32_t>(bytes, kTimestampClock));
   uint64_t ns = context.symbolizer.unix_time(load<uint64_t>(bytes), clock);
   append_time(out, ns, context.string_at(load<uint32_t>(bytes, kTimestampFormat)));
 }
 
-void TextPrinter::value(const Type& type, Bytes bytes) const {
+void TextValues::looked_up(const Type& type, Bytes bytes) {
+  StackIndent indent = style_ == TextStyle::Compact ? StackIndent::None : StackIndent::Frames;
   switch (type->kind) {
-    case Kind::Unknown:
-    case Kind::None: return;
-    case Kind::Bool: out += load<uint8_t>(bytes) ? "true" : "false"; return;
-    case Kind::Enum: return enumerator(type, load_int(bytes, type->size, type->is_signed));
-    case Kind::String: return string(type, bytes);
-    case Kind::Buffer:
-      return append_buffer(out, decode_buffer(type, bytes), BufferStyle::Printable);
-    case Kind::Pointer: return pointer(bytes);
-    case Kind::Array: return array(type, bytes);
-    case Kind::Struct:
-    case Kind::Record: return fields(type, bytes);
-    case Kind::Tuple:
-      out += '(';
-      elements(type, bytes);
-      out += ')';
-      return;
     case Kind::KStack:
-    case Kind::UStack: return stack(type, bytes);
+    case Kind::UStack: return append_stack(out_, type, bytes, context_, indent);
     case Kind::KSym:
-    case Kind::USym: return append_symbol(out, type, bytes, context);
-    case Kind::Username: return username(bytes);
-    case Kind::Inet: return inet(bytes);
-    case Kind::Mac: return mac(bytes);
-    case Kind::CgroupPath: return cgroup_path(bytes);
-    case Kind::Timestamp: return timestamp(bytes);
-    case Kind::Int:
-    case Kind::Count:
-    case Kind::Sum:
-    case Kind::Min:
-    case Kind::Max:
-    case Kind::Avg: return number(type, bytes);
-    case Kind::Stats: return append_stats(out, type, bytes);
-    case Kind::Hist:
-    case Kind::Lhist: return append_histogram(out, type, bytes);
-    case Kind::Tseries: return append_tseries(out, type, bytes, context);
+    case Kind::USym: return append_symbol(out_, type, bytes, context_);
+    case Kind::Username: return append_user(out_, bytes, context_);
+    case Kind::Inet: return append_inet(out_, bytes);
+    case Kind::Mac: return append_mac(out_, bytes);
+    case Kind::CgroupPath: return append_cgroup_path(out_, bytes, context_);
+    case Kind::Timestamp: return append_timestamp(out_, bytes, context_);
+    default: UNREACHABLE("a value without a text of its own");
   }
 }
 
-}  // namespace
-
 void append_text(std::string& out, const Type& type, Bytes bytes, const ValueContext& context,
                  TextStyle style) {
-  TextPrinter{out, context, style}.value(type, bytes);
+  TextValues(out, context, style).visit(type, bytes);
 }
 
 void append_key(std::string& out, const Type& type, Bytes bytes, const ValueContext& context,
                 TextStyle style) {
-  TextPrinter printer{out, context, style};
+  TextValues printer(out, context, style);
   if (is(type, Kind::Tuple))
-    printer.elements(type, bytes);
+    printer.visit_members(type, bytes);
   else
-    printer.value(type, bytes);
+    printer.visit(type, bytes);
 }
 
 void append_buffer(std::string& out, Bytes payload, BufferStyle style) {
