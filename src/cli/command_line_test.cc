@@ -19,7 +19,7 @@ std::string parsed(const std::string& words) {
   if (o->action == Options::Action::Check) out = "check " + out;
   if (o->action == Options::Action::List) out = "list " + o->search;
   if (o->action == Options::Action::Say) out = "says " + o->search.substr(0, o->search.find(' '));
-  if (o->format == Format::Json) out += " json";
+  if (is_json(*o)) out += " json";
   if (o->pid) out += " pid " + std::to_string(*o->pid);
   if (o->is_quiet) out += " quiet";
   if (o->verbose) out += " verbose";

@@ -28,10 +28,9 @@
 #include "cli/tutorial.h"
 #include "compiler/compile.h"
 #include "live/live_target.h"
-#include "output/csv_writer.h"
 #include "output/escape.h"
-#include "output/json_writer.h"
-#include "output/text_writer.h"
+#include "output/formats.h"
+#include "output/tee.h"
 #include "plot/plot_check.h"
 #include "plot/plot_writer.h"
 #include "privileges/drop_rights.h"
@@ -375,35 +374,26 @@ class Driver {
         .is_lazy = compiled.config.lazy_symbolication,
         .keeps_one_table = compiled.config.cache_user_symbols == UserSymbolCache::None});
     ValueContext values{symbolizer, compiled.image.strings, compiled.config.str_trunc_trailer};
-    std::unique_ptr<Writer> writer;
     Sink kept(-1);  // what tests write waits for their result
-    if (options_.mode != Mode::Trace)
-      writer = std::make_unique<TextWriter>(kept, kept, values);
-    else if (options_.format == Format::Json)
-      writer = std::make_unique<JsonWriter>(data, values);
-    else if (options_.format == Format::Csv)
-      writer = std::make_unique<CsvWriter>(data, messages, values);
-    else
-      writer = std::make_unique<TextWriter>(data, messages, values);
-
-    PlotWriter* plot = nullptr;
-    std::unique_ptr<Writer> plain;  // what the other one passes everything on to
-    if (picture_.valid() && options_.plot) {
-      plain = std::move(writer);
-      auto made = std::make_unique<PlotWriter>(*plain, *options_.plot, options_.tool->name, values);
-      plot = made.get();
-      writer = std::move(made);
-    }
+    bool is_trace = options_.mode == Mode::Trace;
+    std::unique_ptr<Writer> own = is_trace ? options_.format->make(data, messages, values)
+                                           : make_text_writer(kept, kept, values);
+    std::optional<PlotWriter> plot;
+    std::vector<Writer*> writers = {own.get()};
+    if (picture_.valid() && options_.plot)
+      writers.push_back(&plot.emplace(*options_.plot, options_.tool->name, values));
+    TeeWriter tee(writers);
+    Writer& writer = plot ? tee : *own;
 
     bool run_has_child = run.child != nullptr, run_is_dry = run.dry_run;
     run.is_output_closed = [&] { return data.error() != 0; };
     run.look_at_process = [&](pid_t pid) { symbolizer.remember(static_cast<uint32_t>(pid)); };
     std::optional<Refusal> refusal;
     Result<Session> session =
-        Session::load({compiled.image, script_.sources, *writer, values}, std::move(run), &refusal);
+        Session::load({compiled.image, script_.sources, writer, values}, std::move(run), &refusal);
     if (refusal) return refused(*refusal, session.error());
     if (!session.ok()) return refused(session.error());
-    if (options_.mode != Mode::Trace) {
+    if (!is_trace) {
       data.begin();
       output_.keep();
       int code = run_script_tests(*session, compiled.image, kept, data);
@@ -419,7 +409,7 @@ class Driver {
     if (Status status = drop_rights_for(compiled.image, run_has_child); !status.ok())
       return {report(status.error(), kExitKernel)};
     Result<int> code = session->loop();
-    writer->flush();
+    writer.flush();
     data.finish();
     if (is_loss(data.error()))
       return {report(cannot_write(options_.output, data.error()), kExitKernel)};

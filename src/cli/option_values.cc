@@ -42,16 +42,16 @@ Status set_buffering(Options& options, const std::string& shown, const std::stri
 }
 
 Status set_format(Options& options, const std::string&, const std::string& text) {
-  if (text == "text")
-    options.format = Format::Text;
-  else if (text == "json")
-    options.format = Format::Json;
-  else if (text == "csv")
-    options.format = Format::Csv;
-  else
-    return Error{fmt::format("there is no output format '{}'", text), 0,
-                 "the formats are text, json and csv"};
-  return Done{};
+  for (const OutputFormat& format : kFormats)
+    if (text == format.name) {
+      options.format = &format;
+      return Done{};
+    }
+  std::vector<std::string> names = split(kFormatNames, '|');
+  std::string last = std::move(names.back());
+  names.pop_back();
+  return Error{fmt::format("there is no output format '{}'", text), 0,
+               fmt::format("the formats are {} and {}", join(names, ", "), last)};
 }
 
 namespace {

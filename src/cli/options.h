@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "cli/tool_files.h"
 #include "compiler/script.h"
+#include "output/formats.h"
 #include "output/sink.h"
 #include "plot/plot_spec.h"
 #include "target/feature.h"
@@ -17,7 +18,6 @@ namespace flowtap {
 
 // What is done with a script: --test and --bench run the probes made for that, and no other.
 enum class Mode { Trace, Test, Bench };
-enum class Format { Text, Json, Csv };
 
 struct Options {
   enum class Action {
@@ -53,7 +53,7 @@ struct Options {
   std::optional<std::string> command;
   std::string output;  // -o
   Mode mode = Mode::Trace;
-  Format format = Format::Text;
+  const OutputFormat* format = &kFormats[0];
   Buffering buffering = Buffering::Flush;
   bool is_quiet = false;
   int verbose = 0;
@@ -76,6 +76,6 @@ struct Options {
   }
 };
 
-inline bool is_json(const Options& options) { return options.format == Format::Json; }
+inline bool is_json(const Options& options) { return options.format->is_json; }
 
 }  // namespace flowtap

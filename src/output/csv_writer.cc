@@ -76,4 +76,9 @@ void CsvWriter::row(const Row& row) {
   commit(start);
 }
 
+std::unique_ptr<Writer> make_csv_writer(Sink& data, Sink& diagnostics,
+                                        const ValueContext& context) {
+  return std::make_unique<CsvWriter>(data, diagnostics, context);
+}
+
 }  // namespace flowtap

@@ -1,6 +1,7 @@
 #pragma once
 // Records as CSV. What is no data (warnings, losses) goes to the diagnostics as text.
 
+#include <memory>
 #include <string>
 
 #include "output/sink.h"
@@ -53,5 +54,7 @@ class CsvWriter : public Writer {
   std::string heading_;           // of the open block
   const Table* table_ = nullptr;  // whose block it is, when it is one of rows
 };
+
+std::unique_ptr<Writer> make_csv_writer(Sink& data, Sink& diagnostics, const ValueContext& context);
 
 }  // namespace flowtap

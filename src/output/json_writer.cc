@@ -109,4 +109,8 @@ void JsonWriter::runtime_error(const Place& place, std::string_view message) {
 
 void JsonWriter::lost_events(uint64_t count) { count_record("lost_events", "events", count); }
 
+std::unique_ptr<Writer> make_json_writer(Sink& data, Sink&, const ValueContext& context) {
+  return std::make_unique<JsonWriter>(data, context);
+}
+
 }  // namespace flowtap

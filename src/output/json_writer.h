@@ -1,6 +1,8 @@
 #pragma once
 // Records as JSON, one object per line.
 
+#include <memory>
+
 #include "output/sink.h"
 #include "output/symbolizer.h"
 #include "output/writer.h"
@@ -44,5 +46,8 @@ class JsonWriter : public Writer {
   Sink& sink_;
   ValueContext context_;
 };
+
+std::unique_ptr<Writer> make_json_writer(Sink& data, Sink& diagnostics,
+                                         const ValueContext& context);
 
 }  // namespace flowtap

@@ -142,4 +142,9 @@ void TextWriter::flush() {
   diagnostics_.flush();
 }
 
+std::unique_ptr<Writer> make_text_writer(Sink& data, Sink& diagnostics,
+                                         const ValueContext& context) {
+  return std::make_unique<TextWriter>(data, diagnostics, context);
+}
+
 }  // namespace flowtap

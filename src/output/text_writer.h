@@ -1,6 +1,8 @@
 #pragma once
 // Records as text for people.
 
+#include <memory>
+
 #include "output/escape.h"
 #include "output/sink.h"
 #include "output/symbolizer.h"
@@ -50,5 +52,8 @@ class TextWriter : public Writer {
   ValueContext context_, message_context_;
   TextTables tables_;
 };
+
+std::unique_ptr<Writer> make_text_writer(Sink& data, Sink& diagnostics,
+                                         const ValueContext& context);
 
 }  // namespace flowtap

@@ -30,9 +30,8 @@ static double scale_of(ColumnKind kind) {
   }
 }
 
-PlotWriter::PlotWriter(Writer& inner, PlotSpec spec, std::string title, const ValueContext& context)
-    : inner_(inner),
-      spec_(std::move(spec)),
+PlotWriter::PlotWriter(PlotSpec spec, std::string title, const ValueContext& context)
+    : spec_(std::move(spec)),
       context_(context),
       made_ns_(clock_ns(CLOCK_REALTIME)),
       reported_ns_(made_ns_) {
@@ -42,10 +41,7 @@ PlotWriter::PlotWriter(Writer& inner, PlotSpec spec, std::string title, const Va
   if (spec_.is_of_map()) data_.headings = {spec_.unit};
 }
 
-void PlotWriter::attached_probes(uint64_t count) {
-  reported_ns_ = clock_ns(CLOCK_REALTIME);
-  inner_.attached_probes(count);
-}
+void PlotWriter::attached_probes(uint64_t) { reported_ns_ = clock_ns(CLOCK_REALTIME); }
 
 // The first table that has all the columns.
 bool PlotWriter::choose(const Table& table) {
@@ -123,7 +119,6 @@ std::string PlotWriter::title_of(const Row& row) const {
 }
 
 void PlotWriter::row(const Row& row) {
-  inner_.row(row);
   if (spec_.is_of_map() || !choose(row.table)) return;
   if (points_++ >= kMostPoints) {
     data_.left_out++;
@@ -153,7 +148,6 @@ void PlotWriter::row(const Row& row) {
 }
 
 void PlotWriter::map(const MapContent& map) {
-  inner_.map(map);
   if (!spec_.is_of_map() || map.name != spec_.values[0]) return;
   bool is_hist = is(map.value, Kind::Hist), is_lhist = is(map.value, Kind::Lhist);
   if (!is_hist && !is_lhist) return;
