@@ -132,6 +132,7 @@ Status Session::State::start_iterators() {
 }
 
 Status Session::State::end_iterators() {
+  sources.remove(iterators->wait_fd());
   Status ran = iterators->finish();
   iterators.reset();
   if (waits_for_nothing()) is_over = true;
@@ -239,6 +240,34 @@ bool Session::State::may_rest() const {
   return !is_in_haste && parts.image.maps[map].max_entries >= kRoomToRest;
 }
 
+void Session::State::add_sources() {
+  auto ends = [this] {
+    is_over = true;
+    return Status(Done{});
+  };
+  // The ring buffer is read in every round.
+  if (ring) sources.add(ring->wait_fd(), [] { return Status(Done{}); });
+  sources.add(signals->wait_fd(), [this] {
+    take_signals();
+    return Status(Done{});
+  });
+  if (options.child)
+    sources.add(options.child->wait_fd(), ends);
+  else if (process.valid())
+    sources.add(process.get(), ends);
+  if (iterators) sources.add(iterators->wait_fd(), [this] { return end_iterators(); });
+}
+
+Status Session::State::wait_once(int timeout, bool rests) {
+  if (rests && (timeout < 0 || timeout > kRest.count())) timeout = kRest.count();
+  if (ring) sources.set_paused(ring->wait_fd(), rests);
+  Status waited = sources.wait(timeout);
+  if (!waited) return waited;
+  check_losses();
+  Status timed = look_at_clocks();
+  return timed ? sources.run_ready() : timed;
+}
+
 Status Session::State::wait() {
   losses_read = Clock::now();
   start_clocks();
@@ -247,8 +276,8 @@ Status Session::State::wait() {
     if (!started) return started.error();
     if (!iterators) is_over = true;
   }
+  add_sources();
   bool rests_between = may_rest();
-  int process_fd = options.child ? options.child->wait_fd() : process.get();
   while (!is_over) {
     bool has_more = false;
     look_at_process();
@@ -256,23 +285,7 @@ Status Session::State::wait() {
     if (is_over) break;
     bool rests = rests_between && ring->has_taken() && !has_more;
     int timeout = has_more ? 0 : milliseconds_to_wait();
-    if (rests && (timeout < 0 || timeout > kRest.count())) timeout = kRest.count();
-    pollfd sources[] = {{.fd = ring && !rests ? ring->wait_fd() : -1, .events = POLLIN},
-                        {.fd = signals->wait_fd(), .events = POLLIN},
-                        {.fd = process_fd, .events = POLLIN},
-                        {.fd = iterators ? iterators->wait_fd() : -1, .events = POLLIN}};
-    int ready = ::poll(sources, std::size(sources), timeout);
-    if (ready < 0 && errno != EINTR) return errno_error("cannot wait for events");
-    check_losses();
-    Status timed = look_at_clocks();
-    if (!timed) return timed.error();
-    if (ready <= 0) continue;
-    if (sources[1].revents) take_signals();
-    if (sources[2].revents) is_over = true;
-    if (sources[3].revents) {
-      Status ended = end_iterators();
-      if (!ended) return ended.error();
-    }
+    if (Status waited = wait_once(timeout, rests); !waited) return waited.error();
   }
   return Done{};
 }

@@ -5,6 +5,7 @@
 
 #include "read/ring_buffer.h"
 #include "runtime/actions.h"
+#include "runtime/event_sources.h"
 #include "runtime/exit_cell.h"
 #include "runtime/iterators.h"
 #include "runtime/losses.h"
@@ -37,6 +38,8 @@ struct Session::State {
   std::vector<Fd> let_go();
   // --- steps, loop.cc
   Status wait();
+  void add_sources();
+  Status wait_once(int timeout, bool rests);
   Status run_dumps();
   Status finish();
   void write_maps();
@@ -87,7 +90,8 @@ struct Session::State {
   std::optional<ExitCell> exit_cell;
   int earlier_code = 0;  // of exit() before the reports and end probes, which may replace it
   std::optional<uint64_t>
-      left_at;  // exit() was seen in its cell: what is written up to here counts
+      left_at;           // exit() was seen in its cell: what is written up to here counts
+  EventSources sources;  // from wait() on
   std::optional<Signals> signals;
   std::optional<Iterators> iterators;
   DumpedMaps dumped;
