@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "bpf/image.h"
 #include "lang/ast.h"
 #include "sema/script_types.h"
 #include "source/diagnostics.h"
