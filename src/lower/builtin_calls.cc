@@ -15,6 +15,8 @@ namespace flowtap {
 Value BuiltinCalls::lower_builtin(const Expr& expr, const Builtin& builtin,
                                   const std::vector<ExprPtr>& args, std::string_view name) {
   Type type = type_of(expr);
+  if (builtin.family == BuiltinFamily::Context)
+    return uses_.context.lower_context(expr, builtin, args, name);
   auto call = [&](int64_t helper) {
     return scalar(type, uses_.memory.narrow(reg(b().call(helper, {})), type));
   };
@@ -41,13 +43,6 @@ Value BuiltinCalls::lower_builtin(const Expr& expr, const Builtin& builtin,
     case Fn::Ppid:
     case Fn::LeaderComm:
     case Fn::LeaderTid: return uses_.tasks.lower_task(expr, builtin, args);
-    case Fn::Func:
-    case Fn::Retval:
-    case Fn::ArgN:
-    case Fn::Args:
-    case Fn::Ctx:
-    case Fn::Usermode:
-    case Fn::Register: return uses_.context.lower_context(expr, builtin, args, name);
     case Fn::Strlen: return uses_.strings.lower_strlen(*args[0]);
     case Fn::Strstr: return uses_.strings.lower_search(expr, args, true);
     case Fn::Strcontains: return uses_.strings.lower_search(expr, args, false);

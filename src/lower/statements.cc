@@ -60,7 +60,7 @@ void Statements::lower_assign(const Assign& assign) {
   if (std::holds_alternative<Variable>(assign.target->node))
     return uses_.variables.store_variable(info(*assign.target).variable, *assign.value);
   const Builtin* builtin = info(*assign.value).builtin;
-  if (builtin && builtin->has(kAggregation))
+  if (builtin && builtin->family == BuiltinFamily::Aggregation)
     uses_.maps.update_aggregation(*assign.target, *assign.value);
   else
     uses_.maps.store_map(*assign.target, *assign.value);

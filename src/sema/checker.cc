@@ -253,26 +253,15 @@ class Checker {
   // What `args` is here, and the kernel's number for the place.
   bool describe_context(Instance& instance, const AttachPoint& point) {
     const ProbeRow& row = probe_row(point.kind);
-    switch (row.family) {
-      case ProbeFamily::Tracepoint: return describe_tracepoint(instance, point);
-      case ProbeFamily::RawTracepoint:
-        return describe_typed(instance, point, target_.raw_tracepoint(point.function));
-      case ProbeFamily::Function:
-        if (!row.has(kHasArgs)) return true;
-        return describe_typed(instance, point,
-                              target_.kernel_function(point.target, point.function));
-      case ProbeFamily::Iterator:
-        return describe_typed(instance, point, target_.iterator(point.function));
-      case ProbeFamily::Marker: return describe_usdt(instance, point);
-      case ProbeFamily::Special:
-      case ProbeFamily::Self:
-      case ProbeFamily::Named:
-      case ProbeFamily::UserFunction:
-      case ProbeFamily::Clock:
-      case ProbeFamily::Counter:
-      case ProbeFamily::Watchpoint: return true;
-    }
-    UNREACHABLE("a probe family that nobody describes");
+    if (row.family == ProbeFamily::Tracepoint) return describe_tracepoint(instance, point);
+    if (row.family == ProbeFamily::Marker) return describe_usdt(instance, point);
+    if (row.family == ProbeFamily::RawTracepoint)
+      return describe_typed(instance, point, target_.raw_tracepoint(point.function));
+    if (row.family == ProbeFamily::Iterator)
+      return describe_typed(instance, point, target_.iterator(point.function));
+    if (row.family == ProbeFamily::Function && row.has(kHasArgs))
+      return describe_typed(instance, point, target_.kernel_function(point.target, point.function));
+    return true;
   }
 
   static Type args_type(std::vector<Field> fields) {

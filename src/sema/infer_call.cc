@@ -126,6 +126,22 @@ void CallTypes::check_argument(const Expr& arg, Wants wanted, std::string_view f
 
 Type CallTypes::builtin_type(const Expr& expr, const Builtin& builtin,
                              const std::vector<ExprPtr>& args, std::string_view name) {
+  switch (builtin.family) {
+    case BuiltinFamily::Value: return value_type(builtin, args);
+    case BuiltinFamily::Task: return uses_.context.task_type(expr, builtin, args);
+    case BuiltinFamily::Context: return uses_.context.context_type(expr, builtin, args, name);
+    case BuiltinFamily::Stack: return uses_.context.stack_call_type(expr, builtin, args);
+    case BuiltinFamily::Function:
+      return uses_.memory_functions.memory_function_type(expr, builtin, args);
+    case BuiltinFamily::Action: return uses_.actions.action_type(expr, builtin, args);
+    case BuiltinFamily::Map: return uses_.map_functions.map_function_type(expr, builtin, args);
+    case BuiltinFamily::Aggregation:
+      return uses_.map_functions.aggregation_type(expr, builtin, args);
+  }
+  UNREACHABLE("a family of builtins that nobody checks");
+}
+
+Type CallTypes::value_type(const Builtin& builtin, const std::vector<ExprPtr>& args) {
   switch (builtin.id) {
     case Fn::Pid:
     case Fn::Tid:
@@ -139,47 +155,12 @@ Type CallTypes::builtin_type(const Expr& expr, const Builtin& builtin,
       return int_type(8, false);
     }
     case Fn::Config: return config_type();
-    case Fn::Comm:
-    case Fn::Pcomm:
-    case Fn::Ppid:
-    case Fn::LeaderComm:
-    case Fn::LeaderTid:
-    case Fn::Curtask: return uses_.context.task_type(expr, builtin, args);
     case Fn::ProbeName:
       return string_type(static_cast<uint32_t>(place_.instance->attach[0].name.size() + 1));
     case Fn::ProbeType:
       return string_type(static_cast<uint32_t>(probe_type_name(place_.instance->kind).size() + 1));
-    case Fn::Func:
-    case Fn::Retval:
-    case Fn::ArgN:
-    case Fn::Args:
-    case Fn::Ctx:
-    case Fn::Usermode:
-    case Fn::Register: return uses_.context.context_type(expr, builtin, args, name);
-    case Fn::Kstack:
-    case Fn::Ustack: return uses_.context.stack_call_type(expr, builtin, args);
-    case Fn::DwUstack:
-      uses_.context.check_unwinding(expr);
-      return uses_.context.stack_call_type(expr, builtin, args);
-    case Fn::Count:
-    case Fn::Sum:
-    case Fn::Min:
-    case Fn::Max:
-    case Fn::Avg:
-    case Fn::Stats:
-    case Fn::Hist:
-    case Fn::Lhist:
-    case Fn::Tseries: return uses_.map_functions.aggregation_type(expr, builtin, args);
-    case Fn::Clear:
-    case Fn::Zero:
-    case Fn::Delete:
-    case Fn::HasKey:
-    case Fn::Find:
-    case Fn::Len: return uses_.map_functions.map_function_type(expr, builtin, args);
-    default: break;
+    default: UNREACHABLE("a value whose type is not known");
   }
-  if (builtin.has(kAction)) return uses_.actions.action_type(expr, builtin, args);
-  return uses_.memory_functions.memory_function_type(expr, builtin, args);
 }
 
 // All settings as one record.

@@ -37,6 +37,7 @@ class CallTypes : private Inference {
   void check_argument(const Expr& arg, Wants wanted, std::string_view function);
   Type builtin_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args,
                     std::string_view name);
+  Type value_type(const Builtin& builtin, const std::vector<ExprPtr>& args);
   Type config_type();
 
   Uses uses_;

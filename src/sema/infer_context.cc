@@ -26,9 +26,14 @@ Type ContextTypes::task_type(const Expr& expr, const Builtin& builtin,
                                  builtin.name));
     return unknown_type();
   }
-  if (builtin.id == Fn::Curtask) return pointer_type(task, AddressSpace::Kernel);
-  return builtin.id == Fn::Ppid || builtin.id == Fn::LeaderTid ? int_type(4, false)
-                                                               : string_type(16);
+  switch (builtin.id) {
+    case Fn::Curtask: return pointer_type(task, AddressSpace::Kernel);
+    case Fn::Ppid:
+    case Fn::LeaderTid: return int_type(4, false);
+    case Fn::Pcomm:
+    case Fn::LeaderComm: return string_type(16);
+    default: UNREACHABLE("a builtin of tasks whose type is not known");
+  }
 }
 
 Type ContextTypes::context_type(const Expr& expr, const Builtin& builtin,
@@ -97,7 +102,9 @@ Type ContextTypes::context_type(const Expr& expr, const Builtin& builtin,
 
 Type ContextTypes::stack_call_type(const Expr& expr, const Builtin& builtin,
                                    const std::vector<ExprPtr>& args) {
-  Kind kind = builtin.id == Fn::Kstack ? Kind::KStack : Kind::UStack;
+  if (builtin.id == Fn::DwUstack) check_unwinding(expr);
+  bool is_user = builtin.id == Fn::Ustack || builtin.id == Fn::DwUstack;
+  Kind kind = is_user ? Kind::UStack : Kind::KStack;
   StackMode mode = program_.config.stack_mode;
   int64_t limit = 127;
   bool has_mode = false, has_limit = false;

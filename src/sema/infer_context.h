@@ -14,9 +14,9 @@ class ContextTypes : private Inference {
                     std::string_view name);
   Type task_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
   Type stack_call_type(const Expr& expr, const Builtin& builtin, const std::vector<ExprPtr>& args);
-  void check_unwinding(const Expr& expr);
 
  private:
+  void check_unwinding(const Expr& expr);
   Type comm_of_pid_type(const Expr& arg);
 
   Arguments& arguments_;

@@ -126,7 +126,7 @@ void StatementTypes::infer_assign(const Stmt& stmt, const Assign& assign) {
   }
   MapInfo& map = uses_.stores.use_map(*assign.target, access->key != nullptr);
   const ExprInfo& value = info(*assign.value);
-  bool is_direct = value.builtin && value.builtin->has(kAggregation);
+  bool is_direct = value.builtin && value.builtin->family == BuiltinFamily::Aggregation;
   if (!is_direct && is_aggregation(value.type) && !is_integer(readable(value.type))) {
     error(assign.value->span,
           fmt::format("values of type '{}' cannot be copied from one map to another",
