@@ -49,6 +49,23 @@ OF_A_PROCESSOR = re.compile(r'"%?(?:r(?:8|9|1[0-5]|[abcd]x|[sd]i|[bs]p|ip)|e(?:[
 # The size of a page is that of the machine.
 PAGE_SIZE = re.compile(r"\b_SC_PAGE_?SIZE\b|\bPAGE_SIZE\b|\bgetpagesize\b")
 
+# Where a probe kind is named outside of its row, and how often: what flowtap runs itself is run by kind. All else asks the row.
+PROBE_KINDS = {"bpf/image.h": 1, "cli/driver.cc": 2, "cli/script_tests.cc": 2, "lower/frame.cc": 1, "lower/functions.cc": 1, "runtime/loop.cc": 3,
+               "runtime/session.cc": 2, "sema/checked.h": 1, "sema/checker.cc": 1}
+# A new family of probes is expanded, attached and listed; the compiler finds what is missing. A few families are looked for elsewhere, too.
+FAMILY_PLACES = {"attach/attach.cc", "sema/attach_points.cc", "cli/list.cc"}
+MORE_OF_FAMILIES = {"Function": 6, "Iterator": 4, "Marker": 3, "RawTracepoint": 2, "Special": 2, "Tracepoint": 1, "Watchpoint": 1}
+# A builtin is named in one file of the checker, when its row does not say all, and one of the lowering. These are looked for elsewhere, too.
+MORE_OF_BUILTINS = {"Args": 8, "ArgN": 4} | dict.fromkeys(
+    ["Clear", "Comm", "Config", "Delete", "Exit", "InPrefix", "LeaderTid", "Len", "Nsecs", "Pcomm", "Pid", "Ppid", "Print", "Printf", "Retval", "Str", "Tid",
+     "Zero"], 3)
+# An output format is a writer and a row.
+FORMAT_PLACES = {"csv": {"csv.h", "csv.cc", "csv_writer.h", "csv_writer.cc", "formats.h"}}
+# No object that everybody holds: functions of a class in a header. The parser has one for each rule of the grammar.
+MOST_METHODS = 45
+MORE_METHODS = {"Parser": 92}
+CLASS = re.compile(r"\b(?:class|struct) (\w+)(?: final)?(?: : [^{;]*)?\s*\{")
+
 FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX)\b")
 
 
@@ -120,7 +137,80 @@ def builtins_without_code(root):
     return problem
 
 
+def code_of(path):
+    """Its text without comments and without what stands in quotes."""
+    text = re.sub(r'R"\w*\((?:.|\n)*?\)\w*"', '""', path.read_text())
+    return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', re.sub(r"//.*", "", text))
+
+
+def sources(root):
+    """Path from src/ -> code, without tests."""
+    paths = [path for path in sorted((root / "src").glob("*/*")) if path.suffix in (".cc", ".h")]
+    return {f"{path.parent.name}/{path.name}": code_of(path) for path in paths if not path.stem.endswith("_test") and "for_test" not in path.stem}
+
+
+def mentions(code, word):
+    """Enumerator -> the files outside of builtins/ that name it."""
+    found = {}
+    for file, text in code.items():
+        for name in [] if file.startswith("builtins/") else re.findall(rf"\b{word}::(\w+)", text):
+            found.setdefault(name, {}).setdefault(file, 0)
+            found[name][file] += 1
+    return found
+
+
+def too_many_places(code):
+    """What a new builtin, probe kind or output format touches, counted where those of today are named."""
+    problem = ""
+    kinds = {}
+    for files in mentions(code, "ProbeKind").values():
+        for file, number in files.items():
+            kinds[file] = kinds.get(file, 0) + number
+    for file in sorted(set(kinds) | set(PROBE_KINDS)):
+        if kinds.get(file, 0) != PROBE_KINDS.get(file, 0):
+            problem += f"  {file} names probe kinds {kinds.get(file, 0)} times, expected {PROBE_KINDS.get(file, 0)} (PROBE_KINDS)\n"
+    for family, files in mentions(code, "ProbeFamily").items():
+        more = sorted(set(files) - FAMILY_PLACES)
+        if len(more) != MORE_OF_FAMILIES.get(family, 0):
+            problem += f"  ProbeFamily::{family} is also named in {', '.join(more) or 'no other file'} (MORE_OF_FAMILIES)\n"
+    for builtin, files in mentions(code, "Fn").items():
+        most = MORE_OF_BUILTINS.get(builtin, 2)
+        if len(files) > most or (builtin in MORE_OF_BUILTINS and len(files) < most):
+            problem += f"  Fn::{builtin} is named in {', '.join(sorted(files))} (MORE_OF_BUILTINS)\n"
+    for name, expected in FORMAT_PLACES.items():
+        files = {file.split("/")[1] for file, text in code.items() if re.search(name, text, re.I)}
+        if files != expected:
+            problem += f"  the format {name} is known to {', '.join(sorted(files))} (FORMAT_PLACES)\n"
+    return problem
+
+
+def methods(text, start):
+    """How many functions a class declares whose body begins at `start`."""
+    depth, own = 1, ""
+    for char in text[start:]:
+        depth += (char == "{") - (char == "}")
+        if depth == 0:
+            break
+        if depth == 1:
+            own += ";" if char == "}" else char
+    return sum(bool(re.search(r"\w\s*\(", part.split("=")[0])) for part in own.split(";"))
+
+
+def large_classes(code):
+    problem, seen = "", set()
+    for file, text in code.items():
+        for match in CLASS.finditer(text) if file.endswith(".h") else []:
+            number, most = methods(text, match.end()), MORE_METHODS.get(match[1], MOST_METHODS)
+            seen.add(match[1])
+            if number > most:
+                problem += f"  class {match[1]} of {file} has {number} functions, at most {most} are expected\n"
+    return problem + "".join(f"  there is no class {name} (MORE_METHODS)\n" for name in MORE_METHODS if name not in seen)
+
+
 def run(root, results):
+    code = sources(root)
+    results.add("builtins, probe kinds and formats are known in few places", too_many_places(code))
+    results.add("no class is held by everybody", large_classes(code))
     results.add("every builtin is checked and lowered", builtins_without_code(root))
     results.add("every helper is a feature", helpers_without_a_row(root))
     results.add("no file name is there twice", repeated_names(root))
