@@ -431,7 +431,7 @@ constexpr bool has_row_for_each_fn() {
     if (kBuiltins[i].id != static_cast<Fn>(i)) return false;
   return std::size(kBuiltins) == static_cast<size_t>(Fn::Tseries) + 1;
 }
-static_assert(has_row_for_each_fn());
+static_assert(has_row_for_each_fn(), "each Fn has one row, in the order of Fn");
 
 constexpr std::span<const Builtin> all_builtins() { return kBuiltins; }
 // Null when there is none of that name. "arg0" to "arg63" all find the row of ArgN.

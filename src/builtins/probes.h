@@ -172,7 +172,7 @@ constexpr bool has_row_for_each_kind() {
     if (kProbes[i].kind != static_cast<ProbeKind>(i)) return false;
   return std::size(kProbes) == static_cast<size_t>(ProbeKind::Iter) + 1;
 }
-static_assert(has_row_for_each_kind());
+static_assert(has_row_for_each_kind(), "each ProbeKind has one row, in the order of ProbeKind");
 
 constexpr std::span<const ProbeRow> all_probe_kinds() { return kProbes; }
 constexpr const ProbeRow& probe_row(ProbeKind kind) { return kProbes[static_cast<size_t>(kind)]; }
