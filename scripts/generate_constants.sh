@@ -11,6 +11,7 @@ cat > "$work/headers.h" <<'H'
 #include <sys/socket.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -29,6 +30,7 @@ cat > "$work/headers.h" <<'H'
 #include <linux/icmpv6.h>
 #include <linux/inet_diag.h>
 #include <linux/io_uring.h>
+#include <linux/limits.h>
 #include <linux/major.h>
 #include <linux/netlink.h>
 #include <linux/nvme_ioctl.h>
@@ -41,7 +43,7 @@ cat > "$work/headers.h" <<'H'
 #include <linux/unistd.h>
 H
 "$cxx" -E -dM -x c++ "$work/headers.h" | sed -n 's/^#define \([A-Z][A-Z0-9_]*\) \(..*\)$/\1/p' |
-  grep -E '^(AF|PF|SOCK|SOL|SO|IPPROTO|IP|IPV6|TCP|UDP|MSG|O|S|E[A-Z0-9]+$|POLL|SIG|EPOLL|MAP|PROT|CLONE|SHUT|INADDR|ETH|ICMP|ICMPV6|NETLINK|RTM|FUTEX|AT|SEEK|F|LOCK|SCHED|TC|SIOC|IORING|TCPF|NVME|PACKET|CLD|WNOHANG)' |
+  grep -E '^(AF|PF|SOCK|SOL|SO|IPPROTO|IP|IPV6|TCP|UDP|MSG|O|S|E[A-Z0-9]+$|POLL|SIG|EPOLL|MAP|PROT|CLONE|SHUT|INADDR|ETH|ICMP|ICMPV6|NETLINK|RTM|FUTEX|AT|SEEK|F|LOCK|SCHED|TC|SIOC|IORING|TCPF|NVME|PACKET|CLD|WNOHANG|DT|RWF|RENAME|PATH_MAX$|NAME_MAX$)' |
   sort -u > "$work/names"
 
 # Enumerators that headers declare without a macro of the same name.

@@ -46,6 +46,8 @@ void CallTypes::infer_call(const Expr& expr, const Call& node, ExprInfo& result)
     Diagnostic& report = error(expr.span, fmt::format("there is no function '{}'", node.name));
     if (auto near = nearest(node.name, names))
       report.with_hint(fmt::format("did you mean '{}'?", *near));
+    else if (node.name.starts_with("S_IS"))
+      report.with_hint(fmt::format("write it as: (mode & S_IFMT) == S_IF{}", node.name.substr(4)));
     return;
   }
   infer_builtin(expr, *builtin, node.args, node.name, result);

@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "base/overloaded.h"
 #include "base/text.h"
+#include "builtins/kernel_constants.h"
 #include "lang/expand.h"
 #include "sema/infer_statements.h"
 
@@ -166,8 +168,16 @@ void ExpressionTypes::infer_identifier(const Expr& expr, const Identifier& node,
   std::vector<std::string> names;
   for (const Builtin& builtin : all_builtins()) names.emplace_back(builtin.name);
   Diagnostic& report = error(expr.span, fmt::format("'{}' is not known", node.name));
-  if (auto near = nearest(node.name, names))
+  bool is_macro = std::none_of(node.name.begin(), node.name.end(),
+                               [](unsigned char c) { return std::islower(c); });
+  if (std::string_view successor = successor_of(node.name); !successor.empty())
+    report.with_hint(fmt::format("since Linux 4.8 it is {}", successor));
+  else if (auto near = nearest(node.name, names))
     report.with_hint(fmt::format("did you mean '{}'?", *near));
+  else if (is_macro)
+    report.with_hint(fmt::format(
+        "the kernel's BTF has enumerators but no macros: write its value, or #define {}",
+        node.name));
 }
 
 void ExpressionTypes::infer_ternary(const Expr& expr, const Ternary& node, ExprInfo& result) {

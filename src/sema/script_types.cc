@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "builtins/constants.h"
+#include "builtins/kernel_constants.h"
 #include "sema/c_layout.h"
 #include "types/array_size.h"
 #include "types/layout.h"
@@ -276,6 +277,13 @@ std::optional<EnumConstant> ScriptTypes::find_enumerator(const std::string& name
   if (!constant || constant->is_enumerator)
     if (std::optional<EnumConstant> known = target_.find_enumerator(name)) return known;
   if (constant) return EnumConstant{int_type(8, true), constant->value};
+  if (std::optional<int64_t> value = find_kernel_constant(name))
+    return EnumConstant{int_type(8, true), *value};
+  std::string bit_name = enumerator_of_flag(name);
+  std::optional<EnumConstant> bit =
+      bit_name.empty() ? std::nullopt : target_.find_enumerator(bit_name);
+  if (bit && bit->value >= 0 && bit->value < 63)
+    return EnumConstant{int_type(8, true), int64_t{1} << bit->value};
   return std::nullopt;
 }
 
