@@ -207,11 +207,41 @@ def large_classes(code):
     return problem + "".join(f"  there is no class {name} (MORE_METHODS)\n" for name in MORE_METHODS if name not in seen)
 
 
+AGGREGATION = re.compile(r"(@\w+)(?:\[[^;{}]*?\])?\s*=\s*(?:count|sum|min|max|avg|stats|hist|lhist|tseries)\(")
+
+
+def with_imports(path, seen):
+    """The text of a script and of what it imports, without comments."""
+    if path in seen:
+        return ""
+    seen.add(path)
+    text = re.sub(r"//.*", "", path.read_text())
+    return text + "".join(with_imports(path.parent / name, seen) for name in re.findall(r'^import "([^"]+)"', text, re.M))
+
+
+def reports_that_are_not_exact(root):
+    """What a tool counts for its reports is `per report`, so that every event is in one of them, with all its columns. A map that a macro
+    counts in by a parameter has two names, of which the report uses the other."""
+    problem = ""
+    for path in sorted((root / "tools").glob("*.bt")):
+        text = with_imports(path, set())
+        report = "".join(match[0] for match in re.finditer(r"^( *)self:report(?:[^\n]*}$|.*?^\1})", text, re.M | re.S))
+        macros = re.findall(r"^macro (\w+)\(([^)]*)\)(.*?)^}", text, re.M | re.S)
+        report += "".join(body for name, _, body in macros if name in report)
+        counting = [name for name, parameters, body in macros if set(AGGREGATION.findall(body)) & set(re.findall(r"@\w+", parameters))]
+        handed = [name for macro in counting for call in re.findall(rf"\b{macro}\(([^;]*)\);", text) for name in re.findall(r"@\w+", call)]
+        counted = (set(AGGREGATION.findall(text)) | set(handed)) & set(re.findall(r"@\w+", report))
+        wrong = counted - set(re.findall(r"^let (@\w+).* per report;", text, re.M))
+        problem += "".join(f"  {path.name}: {name} is read by reports and is not 'per report'\n" for name in sorted(wrong))
+    return problem
+
+
 def run(root, results):
     code = sources(root)
     results.add("builtins, probe kinds and formats are known in few places", too_many_places(code))
     results.add("no class is held by everybody", large_classes(code))
     results.add("every builtin is checked and lowered", builtins_without_code(root))
+    results.add("reports of tools are exact", reports_that_are_not_exact(root))
     results.add("every helper is a feature", helpers_without_a_row(root))
     results.add("no file name is there twice", repeated_names(root))
     results.add("files that texts name exist", dead_references(root))

@@ -9,6 +9,7 @@ from pathlib import Path
 from disk_shared import loop_disk, output_during
 from functions import may_miss_events
 from processes import Running
+from quick_reports import reports_that_do_not_add_up
 from shared import differing, run_load
 
 GROUP = "disks"  # they share devices, and the name of their workload
@@ -97,3 +98,12 @@ def completions_that_are_missed_are_reported_once(root, flowtap):
             places = set(re.findall(r"(?m)^(\S+): warning: \d+ completions? w", err))  # while it runs, and with the final count
             problem += differing(f"{tool}: places", 1, len(places))
     return problem
+
+
+@may_miss_events("requests that end in softirq")
+def reports_of_disks_add_up(root, flowtap):
+    """one report of the same tool for the same requests"""
+    with loop_disk(32) as (disk, _):
+        of_disk = ("--disk", disk)
+        return reports_that_do_not_add_up(root, flowtap, {"biotop": (of_disk, ("io", "bytes")), "biopattern": (of_disk, ("io", "bytes"))},
+                                          lambda: run_load("disk", disk, "read:5000:4096", inside=()))

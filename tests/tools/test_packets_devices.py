@@ -2,13 +2,12 @@
 
 import os
 import socket
-import struct
 import threading
 import time
 
 import features
 from functions import may_miss_events
-from namespaces import Namespace, cable, nearly, packets_in, send, stream, tunnel
+from namespaces import IFF_NAPI, Namespace, cable, nearly, packets_in, send, stream, tunnel, udp_packet
 from processes import Running
 from shared import differing, json_rows
 
@@ -118,16 +117,6 @@ def nettxlat_tells_what_was_passed_on(root, flowtap):
             + nearly("passed", sent, sum(row["passed"] for row in rows), most=in_all) + err)
 
 
-def udp_packet(number):
-    """A datagram to the namespace, as a tun device takes it; each of a flow of its own, so that none are put together."""
-    udp = struct.pack("!HHHH", 1000 + number, 9, 12, 0) + b"data"
-    head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), number, 0, 64, socket.IPPROTO_UDP, 0,
-                       socket.inet_aton("10.79.0.2"), socket.inet_aton("10.79.0.1"))
-    total = sum(struct.unpack("!10H", head))
-    total = (total & 0xFFFF) + (total >> 16)
-    return head[:10] + struct.pack("!H", ~total & 0xFFFF) + head[12:] + udp
-
-
 def softnet():
     """Packets that each CPU processed, as the kernel counts them"""
     return [int(line.split()[0], 16) for line in open("/proc/net/softnet_stat")]
@@ -135,7 +124,6 @@ def softnet():
 
 def napi_counts_packets_of_every_poll(root, flowtap):
     """packets that a tun device with NAPI was given"""
-    IFF_NAPI = 0x10
     with Namespace() as here, tunnel(here, IFF_NAPI) as end:
         running = Running(flowtap, "napi", "-f", "json", "--netns", str(here.pid))
         before = here.device("tunnel")[0]
