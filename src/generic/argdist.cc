@@ -205,15 +205,15 @@ Result<GenericScript> write_argdist(const GenericLine& line) {
   int64_t interval = line.number("interval", 1);
   GenericScript script{.duration = line.number("duration")};
   if (line.has("number")) script.duration = interval * line.number("number");
-  std::string report;
+  std::string maps, report;
   for (const Distribution& one : all) {
     std::string top = line.has("top") && !one.is_histogram && !one.values.empty()
                           ? fmt::format(", {}", line.number("top"))
                           : "";
     report += fmt::format("  print(@{}{});\n", one.map, top);
-    if (!line.has("cumulative")) report += fmt::format("  clear(@{});\n", one.map);
+    if (!line.has("cumulative")) maps += per_report(one.map);
   }
-  script.text = script_head(line, line.number("string-size")) +
+  script.text = script_head(line, line.number("string-size")) + maps +
                 with_namesakes(has_marker,
                                [&](const WriteAttach& attach) {
                                  std::string probes;

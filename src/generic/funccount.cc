@@ -23,7 +23,7 @@ Result<GenericScript> write_funccount(const GenericLine& line) {
   if (!spec.ok()) return spec.error();
   GenericScript script{.duration = line.number("duration")};
   if (line.has("regexp")) script.probe_filter = take_regexp(*spec);
-  script.text = script_head(line) +
+  script.text = script_head(line) + per_report("") +
                 "table calls sorted by COUNT {\n"
                 "  int COUNT \"how often it happened\";\n"
                 "  string FUNC \"function or event\";\n"
@@ -40,8 +40,7 @@ Result<GenericScript> write_funccount(const GenericLine& line) {
                                }) +
                 report_probe(line, line.number("interval"),
                              "  for ($kv : @) { emit calls($kv.1, $kv.0); }\n"
-                             "  print(calls);\n"
-                             "  clear(@);\n");
+                             "  print(calls);\n");
   return script;
 }
 

@@ -75,12 +75,10 @@ Result<GenericScript> write_funclatency(const GenericLine& line) {
   std::string update =
       fmt::format("  @{0}{1} = hist($ns{2});\n  @total{1} = stats($ns{2});\n", map, key, unit);
   script.text =
-      script_head(line) +
+      script_head(line) + per_report(map) + per_report("total") +
       (is_one ? one_function(*spec, update) : several_functions(*spec, by_function, update)) +
       report_probe(line, line.number("interval"),
-                   fmt::format("  print(@{0});\n  print(@total);\n  clear(@{0});\n"
-                               "  clear(@total);\n",
-                               map));
+                   fmt::format("  print(@{});\n  print(@total);\n", map));
   return script;
 }
 

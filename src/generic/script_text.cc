@@ -13,6 +13,8 @@ std::string script_head(const GenericLine& line, int64_t string_size) {
   return fmt::format("// {}\nconfig = {{ print_maps_on_exit = false;{} }}\n", line.shown, size);
 }
 
+std::string per_report(const std::string& map) { return fmt::format("let @{} per report;\n", map); }
+
 std::string predicate(const std::vector<std::string>& conditions) {
   return conditions.empty() ? "" : fmt::format(" /{}/", join(conditions, " && "));
 }

@@ -14,6 +14,9 @@ namespace flowtap {
 // The comment that says where the script comes from, and its settings.
 std::string script_head(const GenericLine& line, int64_t string_size = 0);
 
+// The declaration of a map that each report shows and empties.
+std::string per_report(const std::string& map);
+
 // " /a && b/", or nothing.
 std::string predicate(const std::vector<std::string>& conditions);
 

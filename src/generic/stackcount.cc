@@ -38,8 +38,7 @@ std::string folded_report(const GenericLine& line, const std::vector<std::string
     format += keys[i] == "pid" ? "%d" : "%s";
     values += keys.size() == 1 ? ", $kv.0" : fmt::format(", $kv.0.{}", i);
   }
-  return fmt::format("  for ($kv : @) {{ printf(\"{} %d\\n\"{}, $kv.1); }}\n  clear(@);\n", format,
-                     values);
+  return fmt::format("  for ($kv : @) {{ printf(\"{} %d\\n\"{}, $kv.1); }}\n", format, values);
 }
 
 Result<GenericScript> write_stackcount(const GenericLine& line) {
@@ -62,14 +61,14 @@ Result<GenericScript> write_stackcount(const GenericLine& line) {
   if (!only_kernel) keys.push_back("ustack" + mode);
   if (!only_user && !is_in_user) keys.push_back("kstack" + mode);
   script.text =
-      script_head(line) +
+      script_head(line) + per_report("") +
       with_namesakes(spec->kind == SpecKind::Marker,
                      [&](const WriteAttach& attach) {
                        return fmt::format("{}{} {{ @[{}] = count(); }}\n", attach(*spec),
                                           predicate(common_conditions(line)), join(keys, ", "));
                      }) +
       report_probe(line, line.number("interval"),
-                   is_folded ? folded_report(line, keys) : "  print(@);\n  clear(@);\n");
+                   is_folded ? folded_report(line, keys) : "  print(@);\n");
   return script;
 }
 

@@ -1,10 +1,12 @@
 """The generic tools beside a load whose calls are counted: QUERIES and RESETS of personality(2), SLEEPS of 20 ms."""
 
+import os
 import re
 import sys
+import time
 
 import features
-from processes import Skipped
+from processes import Running, Skipped
 from shared import LOADS, differing, flowtap_text, json_records
 
 GROUP = "personality"  # they count the calls of all processes
@@ -109,6 +111,21 @@ def funccount_reports_at_intervals(root, flowtap):
     code, out, err = flowtap_text(flowtap, "funccount", "-i", "1", "-d", "2", "-T", "t:syscalls:sys_enter_*")
     times = re.findall(r"^\d\d:\d\d:\d\d$", out, re.M)
     return differing("reports", (0, 2, ""), (code, len(times), err))
+
+
+def generic_reports_lose_nothing(root, flowtap):
+    """the test's own calls, which it makes while three reports are written"""
+    call, mine = "t:syscalls:sys_enter_getppid", ("-p", str(os.getpid()), "-i", "1")
+    running = [Running(flowtap, *words, *mine, call) for words in (("funccount",), ("stackcount", "-f", "-U"))]
+    calls, end = 0, time.monotonic() + 3.5
+    while time.monotonic() < end:
+        for _ in range(10_000):
+            os.getppid()
+        calls += 10_000
+    outs, errs = zip(*[one.stop() for one in running])
+    counts = re.findall(r"^ *(\d+)  tracepoint:", outs[0], re.M), re.findall(r" (\d+)$", outs[1], re.M)
+    return (differing("sums", [calls] * 2, [sum(map(int, each)) for each in counts]) + differing("reports", True, len(counts[0]) > 2)
+            + "".join(errs))
 
 
 def argdist_counts_values(root, flowtap):
