@@ -91,25 +91,38 @@ def datagrams(ledger):
     server, client = (socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) for _ in range(2))
     server.bind(("::1", 0))
     client.bind(("::1", 0))
-    port = server.getsockname()[1]
+    port, near = server.getsockname()[1], client.getsockname()[1]
     name = socket.AF_INET6.to_bytes(2, "little") + port.to_bytes(2, "big") + bytes(4) + socket.inet_pton(socket.AF_INET6, "::1") + bytes(4)
     sizes = [127, 131, 137]
     assert libc.sendmmsg(client.fileno(), messages(sizes, name), 3, 0) == 3
     ledger.add(("UDPv6", port), "write", *sizes)
+    senders = [ctypes.create_string_buffer(28) for _ in range(3)]
     into = messages([2000] * 3)
+    for message, sender in list(zip(into, senders))[:2]:  # who sent the third is not asked
+        message.name, message.name_length = ctypes.cast(sender, ctypes.c_char_p), 28
     assert libc.recvmmsg(server.fileno(), into, 3, 0, None) == 3
     assert [message.length for message in into] == sizes
-    ledger.add(("UDPv6", 0), "read", *sizes)
-    for size, send in ((151, client.sendto), (157, lambda data, to: client.sendmsg([data], [], 0, to))):
+    ledger.add(("UDPv6", near), "read", *sizes[:2])
+    ledger.add(("UDPv6", 0), "read", sizes[2])
+    for size, send, receive in ((151, client.sendto, server.recvfrom),
+                                (157, lambda data, to: client.sendmsg([data], [], 0, to), server.recvmsg)):
         send(b"d" * size, ("::1", port))
         ledger.add(("UDPv6", port), "write", size)
-        assert len(server.recvfrom(4096)[0]) == size
-        ledger.add(("UDPv6", 0), "read", size)
+        assert len(server.recvfrom(4096, socket.MSG_PEEK)[0]) == size
+        ledger.add(("UDPv6", near), "peek", size)
+        assert len(receive(4096)[0]) == size
+        ledger.add(("UDPv6", near), "read", size)
+    server.setblocking(False)
+    try:
+        server.recvfrom(4096)
+    except BlockingIOError:
+        ledger.add(("UDPv6", 0), "read", 0, error="EAGAIN")
+    server.setblocking(True)
     client.connect(("::1", port))
     for size in (139, 149, 0):
         client.sendto(b"d" * size, ("::1", port)) if size == 149 else client.send(b"d" * size)
         ledger.add(("UDPv6", port), "write", size)
-        assert len(server.recvfrom(4096)[0]) == size
+        assert len(server.recv(4096)) == size  # from whom is not asked
         ledger.add(("UDPv6", 0), "read", size)
     return port
 

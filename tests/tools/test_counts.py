@@ -40,7 +40,7 @@ def socketio_counts_every_message(root, flowtap):
 
 
 def socketio_knows_where_datagrams_go(root, flowtap):
-    """the addresses that this process gave with its messages"""
+    """the addresses that this process gave with its messages, and those of the answers"""
     with socket.socket(type=socket.SOCK_DGRAM) as first, socket.socket(type=socket.SOCK_DGRAM) as second:
         ports = []
         for end in (first, second):
@@ -51,11 +51,16 @@ def socketio_knows_where_datagrams_go(root, flowtap):
             for count, port in zip((7, 5), ports):
                 for _ in range(count):
                     sender.sendto(b"x" * 10, ("127.0.0.1", port))
+            for count, end in ((3, first), (2, second)):
+                for _ in range(count):
+                    end.sendto(b"y" * 5, sender.getsockname())
+                    sender.recvfrom(100)
         outs, errs = zip(*[one.stop() for one in running])
-    found = [{row["rport"]: (row["count"], row["bytes"]) for row in map(json.loads, out.splitlines())
-              if row.get("pid") == os.getpid() and row["proto"] == "UDP" and row["dir"] == "write"} for out in outs]
-    expected = {ports[0]: (7, 70), ports[1]: (5, 50)}
-    return differing("messages by port", [expected, {ports[1]: (5, 50)}], found) + "".join(errs)
+    found = [{(row["dir"], row["rport"]): (row["count"], row["bytes"]) for row in map(json.loads, out.splitlines())
+              if row.get("pid") == os.getpid() and row["proto"] == "UDP" and row["rport"] in (0, *ports)} for out in outs]
+    of_second = {("write", ports[1]): (5, 50), ("read", ports[1]): (2, 10)}
+    expected = {("write", ports[0]): (7, 70), ("read", ports[0]): (3, 15), **of_second}
+    return differing("messages by port", [expected, of_second], found) + "".join(errs)
 
 
 def socketio_filters_in_the_kernel(root, flowtap):
