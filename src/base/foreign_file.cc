@@ -54,6 +54,14 @@ Result<ForeignFile> ForeignFile::open(const std::string& path, Links links) {
   return file;
 }
 
+bool ForeignFile::take_path(const std::string& path) {
+  struct stat info;
+  bool is_same = ::stat(path.c_str(), &info) == 0 && info.st_dev == info_.st_dev &&
+                 info.st_ino == info_.st_ino;
+  if (is_same) path_ = path;
+  return is_same;
+}
+
 Result<std::vector<char>> ForeignFile::read(uint64_t offset, uint64_t size) const {
   constexpr uint64_t kPiece = 1 << 20;
   if (offset > this->size() || size > this->size() - offset)

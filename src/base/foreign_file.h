@@ -39,6 +39,8 @@ class ForeignFile {
   static Result<ForeignFile> open(const std::string& path, Links links = Links::Follow);
 
   const std::string& path() const { return path_; }
+  // From now on it goes by this path, if that leads to the same file.
+  bool take_path(const std::string& path);
   const struct stat& info() const { return info_; }  // as it was when opened
   uint64_t size() const { return static_cast<uint64_t>(info_.st_size); }
 

@@ -241,7 +241,12 @@ Result<ForeignFile> ProcessFiles::open_mapped(const Mapping& mapping,
     return known ? is_still(*file, *known, symbols) : file->info().st_ino == mapping.inode;
   };
   Result<ForeignFile> file = ForeignFile::open(link_to_mapped(mapping));
-  if (file && (!known || is_right(file))) return file;
+  if (file && (!known || is_right(file))) {
+    // A number says nothing in a message, and debug files are beside the file itself.
+    if (!mapping.is_deleted && !file->take_path(mapping.path))
+      file->take_path(path_from_here(mapping.path));
+    return file;
+  }
   for (const std::string& place : places_of(mapping))
     if (file = ForeignFile::open(place); is_right(file)) return file;
   return Error{"'" + mapping.path + "' is not the file that was mapped", ENOENT};

@@ -140,6 +140,23 @@ TEST(ProcessFiles, opens_what_is_mapped_and_nothing_that_took_its_name) {
   EXPECT_EQ(content_of(mapping, known), "-");
 }
 
+TEST(ProcessFiles, a_mapped_file_goes_by_a_path_that_leads_to_it) {
+  TestDirectory directory;
+  ProcessFiles files(4711, directory.path());
+  std::string link = directory.write("4711/map_files/1000-2000", "program");
+  Mapping mapping{.begin = 0x1000, .end = 0x2000, .path = directory.path() + "/program"};
+  auto path = [&] { return files.open_mapped(mapping, std::nullopt)->path(); };
+  EXPECT_EQ(path(), link);
+  std::string inside = directory.write("4711/root" + directory.path() + "/x", "");
+  inside.replace(inside.size() - 1, 1, "program");
+  ASSERT_EQ(::link(link.c_str(), inside.c_str()), 0);
+  EXPECT_EQ(path(), inside);
+  ASSERT_EQ(::link(link.c_str(), mapping.path.c_str()), 0);
+  EXPECT_EQ(path(), mapping.path);
+  mapping.is_deleted = true;
+  EXPECT_EQ(path(), link);
+}
+
 TEST(ProcessMaps, a_list_is_not_longer_than_that_of_any_honest_process) {
   std::string text;
   for (int i = 0; i < 70'000; i++) text += fmt::format("{:x}-{:x} r-xp 0 00:00 0 \n", i, i + 1);
