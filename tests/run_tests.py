@@ -232,13 +232,14 @@ def part_lockdown(results):
 
 def part_processes(results):
     import combinations
+    import foreign_files
     import processes
     import same_answers
     import unwinding
     import uprobe_sites
     build("build", "Release")
     build_programs()
-    functions.run((combinations, processes, same_answers, unwinding, uprobe_sites), ROOT, results)
+    functions.run((combinations, foreign_files, processes, same_answers, unwinding, uprobe_sites), ROOT, results)
 
 
 def part_security(results):

@@ -73,12 +73,20 @@ UnwindTables::Piece UnwindTables::store_piece(std::span<const UnwindRow> rows, u
   return piece;
 }
 
+void UnwindTables::warn_of_the_end() {
+  if (!std::exchange(has_left_out_, true))
+    warnings_.push_back(std::string(why_reading_is_over()) +
+                        ": some stacks are taken by frame pointers");
+}
+
 UnwindTables::Table UnwindTables::read_table(const ElfFile& file) {
   Table table;
   for (const ElfSegment& segment : file.segments())
     if (segment.is_executable) table.code.push_back(segment);
   Result<std::vector<UnwindRow>> rows = read_unwind_table(file);
-  if (!rows && warnings_.size() < kMostWarnings)
+  if (!rows && is_reading_over())
+    warn_of_the_end();
+  else if (!rows && warnings_.size() < kMostWarnings)
     warnings_.push_back("no unwind table for '" + file.path() + "': " + rows.error().message());
   if (!rows || rows->empty()) return table;
   uint64_t end = rows->back().address;  // its last row is that of no code
@@ -102,9 +110,7 @@ const UnwindTables::Table* UnwindTables::table_of(pid_t pid, const Mapping& mapp
   auto known = id ? tables_.find(*id) : tables_.end();
   if (known != tables_.end()) return &known->second;
   if (!is_reading_over()) return load_table(pid, mapping, id);
-  if (!std::exchange(has_left_out_, true))
-    warnings_.push_back(std::string(why_reading_is_over()) +
-                        ": some stacks are taken by frame pointers");
+  warn_of_the_end();
   return nullptr;
 }
 

@@ -58,6 +58,7 @@ class UnwindTables {
 
   std::vector<Entry> entries_of(pid_t pid);
   const Table* table_of(pid_t pid, const Mapping& mapping);
+  void warn_of_the_end();  // of reading
   Table read_table(const ElfFile& file);
   const Table* load_table(pid_t pid, const Mapping& mapping,
                           const std::optional<FileIdentity>& known);

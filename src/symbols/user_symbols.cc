@@ -42,6 +42,10 @@ void UserSymbols::warn(const std::string& text) {
     warnings_.push_back("names of more files are left out, which is not reported");
 }
 
+void UserSymbols::warn_of_the_end() {
+  warn(std::string(why_reading_is_over()) + ": addresses are shown without names");
+}
+
 // --- processes ------------------------------------------------------------------------------
 
 // The identity of a file is kept until the process can be asked again: it may end before.
@@ -157,7 +161,10 @@ TableCache::Code UserSymbols::keep(const ElfFile& file, const FileIdentity& id) 
   code->table = SymbolTable::from_elf(file, &status);
   for (const ElfSegment& segment : file.segments())
     if (segment.is_executable) code->segments.push_back(segment);
-  if (!status) warn(status.error().message());
+  if (!status && is_reading_over())
+    warn_of_the_end();
+  else if (!status)
+    warn(status.error().message());
   cache_.add(id, code);
   return code;
 }
@@ -193,7 +200,7 @@ TableCache::Code UserSymbols::code_of(pid_t pid, Mapped& mapped, bool is_now) {
   std::optional<FileIdentity> id = is_vdso ? FileIdentity() : mapped.file;
   if (const TableCache::Code* known = id ? cache_.find(*id) : nullptr) return *known;
   if (!is_reading_over()) return load(pid, mapped);
-  warn(std::string(why_reading_is_over()) + ": addresses are shown without names");
+  warn_of_the_end();
   return nullptr;
 }
 

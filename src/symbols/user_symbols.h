@@ -88,6 +88,7 @@ class UserSymbols {
   void look_for_perf_map(pid_t pid, Image& image);
   void read_perf_map_of(pid_t pid, Image& image);
   void warn(const std::string& text);
+  void warn_of_the_end();  // of reading
 
   std::string proc_;
   Clock::duration believed_;
