@@ -24,6 +24,10 @@ std::optional<Location> Locations::location_of(const Expr& expr) {
 
 Location Locations::pointed_at(const Expr& pointer) {
   Type type = type_of(pointer);
+  if (!is(type, Kind::Pointer))
+    return {.type = int_type(8, false),
+            .space = space_of_numbers(instance_.kind),
+            .address = ir::at(b().in_reg(expressions_.lower_scalar(pointer)))};
   return {.type = type->element,
           .space = type->space,
           .address = ir::at(b().in_reg(expressions_.lower_scalar(pointer))),

@@ -137,11 +137,7 @@ ir::Reg TextReads::bounded_length(const Length& length, uint32_t most) {
 AddressSpace TextReads::space_behind(const Expr& address) const {
   Type type = type_of(address);
   if (is(type, Kind::Pointer)) return type->space;
-  const ProbeRow& row = probe_row(instance_.kind);
-  bool is_unknown = row.has(kRunByFlowtap) || row.program == ProgramType::PerfEvent;
-  return row.has(kUserSpace) ? AddressSpace::User
-         : is_unknown        ? AddressSpace::None
-                             : AddressSpace::Kernel;
+  return space_of_numbers(instance_.kind);
 }
 
 // The bytes that an address leads to, or that an array or string consists of. A plain integer is an

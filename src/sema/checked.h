@@ -35,13 +35,17 @@ struct ExprInfo {
   MapId map;                         // MapAccess
 };
 
+// Where a plain number leads to that is taken for an address: to the traced program, where there is
+// one. None: its sign tells.
+AddressSpace space_of_numbers(ProbeKind kind);
+
 struct VariableInfo {
   std::string name;
   Type type = unknown_type();
   bool only_literals = true;  // every value so far was an integer literal
   bool has_declared_type = false;
   bool is_assigned = false;
-  bool is_reached = false;   // used outside of branches that has_field() or comptime rule out
+  bool is_reached = false;  // used outside of branches that has_field() or comptime rule out
   bool is_read = false;
   bool is_captured = false;  // used in a loop body that became a function of its own
   bool is_merged = false;    // another entry stands for it

@@ -54,6 +54,10 @@ void OperatorTypes::infer_unary(const Expr& expr, const Unary& node, ExprInfo& r
       return;
     }
     case UnaryOp::Dereference:
+      if (is_integer(type) && !operand.is_literal) {
+        result.type = int_type(8, false);
+        return;
+      }
       if (!is(type, Kind::Pointer)) {
         error(expr.span, fmt::format("'*' takes a pointer, found '{}'", type_name(type)))
             .with_hint("cast it first: *(uint64 *)address");

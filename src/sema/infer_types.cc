@@ -9,12 +9,14 @@
 
 namespace flowtap {
 
-AddressSpace WrittenTypes::default_space() const {
-  const ProbeRow& row = probe_row(place_.instance->kind);
+AddressSpace space_of_numbers(ProbeKind kind) {
+  const ProbeRow& row = probe_row(kind);
   if (row.has(kUserSpace)) return AddressSpace::User;
   bool has_none = row.has(kRunByFlowtap) || row.program == ProgramType::PerfEvent;
   return has_none ? AddressSpace::None : AddressSpace::Kernel;
 }
+
+AddressSpace WrittenTypes::default_space() const { return space_of_numbers(place_.instance->kind); }
 
 std::string WrittenTypes::traced_program() const {
   bool has_program =
