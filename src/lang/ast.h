@@ -281,10 +281,14 @@ struct Function {
   Block body;
 };
 
-struct MapDecl {  // let @a = lruhash(100) per report;  let @b pairs ends;
+// let @a[uint32] : uint64 = lruhash(100) per report;  let @b pairs ends;
+struct MapDecl {
   Span span;
   std::string name;
-  std::string type;  // empty when it is not declared
+  std::vector<TypeSpec> keys;  // several are a tuple; empty: uses tell
+  bool has_value_type = false;
+  TypeSpec value;
+  std::string type;  // "lruhash"; empty when it is not declared
   uint64_t entries = 0;
   bool is_per_report = false;
   std::string pairs;  // what ends each of its entries; empty: nobody counts those that are missing

@@ -142,6 +142,25 @@ void Parser::import() {
   expect(";", "after this import");
 }
 
+//   key_and_value_types = [ "[" type { "," type } "]" ] [ ":" type ]
+void Parser::key_and_value_types(MapDecl& decl) {
+  if (accept("[")) {
+    do decl.keys.push_back(declared_type());
+    while (!failed_ && accept(","));
+    expect("]", "after the types of the keys");
+  }
+  if (!accept(":")) return;
+  decl.has_value_type = true;
+  decl.value = declared_type();
+}
+
+// There is nothing around a declaration that an expression could mean.
+TypeSpec Parser::declared_type() {
+  TypeSpec spec = type();
+  if (spec.of) fail(spec.span, "the type of an expression is not known here", "name the type");
+  return spec;
+}
+
 bool Parser::map_type(MapDecl& decl) {
   if (!expect("=", "after the name of the map")) return false;
   if (!at_word()) {
@@ -159,7 +178,8 @@ bool Parser::map_type(MapDecl& decl) {
   return true;
 }
 
-//   map_declaration = "let" map [ "=" name "(" integer ")" ] [ "per" "report" | "pairs" name ] ";"
+//   map_declaration = "let" map key_and_value_types [ "=" name "(" integer ")" ]
+//                     [ "per" "report" | "pairs" name ] ";"
 void Parser::map_declaration() {
   uint32_t begin = here().begin;
   advance();
@@ -168,7 +188,11 @@ void Parser::map_declaration() {
     return fail_expected("a map after 'let' outside of probes", "write 'let @name = hash(100);'");
   MapDecl decl;
   decl.name = take().text;
-  if (!at("per") && !at("pairs") && !map_type(decl)) return;
+  key_and_value_types(decl);
+  if (failed_) return;
+  bool says_enough = !decl.keys.empty() || decl.has_value_type;
+  bool ends_here = at("per") || at("pairs") || (says_enough && at(";"));
+  if (!ends_here && !map_type(decl)) return;
   if (at("per")) {
     advance();
     decl.is_per_report = expect("report", "after 'per'");

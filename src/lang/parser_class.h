@@ -69,6 +69,8 @@ class Parser {
   void config_entry();
   void import();
   void map_declaration();
+  void key_and_value_types(MapDecl& decl);
+  TypeSpec declared_type();
   bool map_type(MapDecl& decl);
   void macro();
   std::vector<MacroParam> macro_params();

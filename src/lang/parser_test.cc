@@ -368,6 +368,14 @@ probe config2 = begin
     {"map_declaration", "let @a = lruhash(1_000);", R"(
 declare @a lruhash 1000
 )"},
+    {"typed_map_declaration",
+     "let @a[uint32, struct sock *] : string[16] = hash(9) per report; let @b[uint8]; let @c : "
+     "bool;",
+     R"(
+declare @a[uint32, struct sock *] : string[16] hash 9 per report
+declare @b[uint8]
+declare @c : bool
+)"},
     {"macro", "macro m($v, @m, x) { @m = x; (x)*2 }", R"(
 macro m($v, @m, x)
   assign

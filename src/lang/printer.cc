@@ -229,13 +229,20 @@ void Printer::probe(const Probe& probe) {
   depth_--;
 }
 
+static std::string types_of(const MapDecl& decl) {
+  std::vector<std::string> keys;
+  for (const TypeSpec& key : decl.keys) keys.push_back(print_type(key));
+  std::string out = keys.empty() ? "" : fmt::format("[{}]", join(keys, ", "));
+  return decl.has_value_type ? out + " : " + print_type(decl.value) : out;
+}
+
 void Printer::program(const Ast& ast, std::optional<int> plan) {
   for (const CDefinition& c : ast.c_definitions) line("c " + quoted(c.text));
   for (const ConfigEntry& entry : ast.config)
     line(fmt::format("config {} = {}", entry.key, quoted(entry.value)));
   for (const Import& import : ast.imports) line("import " + quoted(import.path));
   for (const MapDecl& decl : ast.map_decls)
-    line(fmt::format("declare {}{}{}{}", decl.name,
+    line(fmt::format("declare {}{}{}{}{}", decl.name, types_of(decl),
                      decl.type.empty() ? "" : fmt::format(" {} {}", decl.type, decl.entries),
                      decl.is_per_report ? " per report" : "",
                      decl.pairs.empty() ? "" : " pairs " + decl.pairs));

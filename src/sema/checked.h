@@ -70,6 +70,7 @@ struct MapInfo {
   Type value = unknown_type();
   bool only_literals = true;
   const MapDecl* decl = nullptr;
+  Type declared_key, declared_value;  // null where the declaration leaves them to the uses
   bool is_reached = false;  // used where code runs: not ruled out, nor in a function nobody calls
   Span span;                // first use
 

@@ -443,7 +443,8 @@ class Checker {
     for (const MapDecl& decl : ast_.map_decls) {
       bool is_used = std::any_of(program_.maps.begin(), program_.maps.end(),
                                  [&](const MapInfo& map) { return map.name == decl.name; });
-      if (!is_used)
+      bool is_of_library = decl.span.file != 0;  // for scripts that use it
+      if (!is_used && !is_of_library)
         diagnostics_.warning(decl.span, fmt::format("map '{}' is never used", decl.name));
     }
   }

@@ -30,11 +30,39 @@ void Inferrer::run() {
 
 bool Inferrer::walk_everything() {
   walk_.changed = walk_.has_more_to_say = false;
+  for (MapInfo& map : input_.program.maps)
+    if (map.decl) declare_types(map);
   for (const std::unique_ptr<Instance>& instance : input_.program.instances)
     infer_instance(*instance);
   walk_.has_more_to_say |= !walk_.silent.all().empty();
   walk_.silent.clear();
   return walk_.changed;
+}
+
+Type Inferrer::declared_type(const TypeSpec& spec) {
+  Type type = types_.resolve_type(spec);
+  if (!is(type, Kind::None)) return type;
+  Diagnostics& to = walk_.is_last ? input_.diagnostics : walk_.silent;
+  to.error(spec.span, "a map cannot hold 'void'").with_hint("a pointer is written 'void *'");
+  return unknown_type();
+}
+
+void Inferrer::declare_types(MapInfo& map) {
+  place_.instance = nullptr;
+  const MapDecl& decl = *map.decl;
+  std::vector<Type> keys;
+  for (const TypeSpec& key : decl.keys) keys.push_back(declared_type(key));
+  auto is_unknown = [](const Type& type) { return is(type, Kind::Unknown); };
+  if (!keys.empty() && !map.declared_key && std::none_of(keys.begin(), keys.end(), is_unknown)) {
+    map.is_scalar = false;
+    map.key = map.declared_key = keys.size() == 1 ? keys[0] : tuple_type(keys);
+    map.key_only_literals = false;
+  }
+  if (!decl.has_value_type) return;
+  Type value = declared_type(decl.value);
+  if (map.declared_value || is_unknown(value)) return;
+  map.value = map.declared_value = value;
+  map.only_literals = false;
 }
 
 void Inferrer::infer_instance(const Instance& instance) {

@@ -16,6 +16,8 @@ class Inferrer {
 
  private:
   bool walk_everything();
+  void declare_types(MapInfo& map);
+  Type declared_type(const TypeSpec& spec);
   void infer_instance(const Instance& instance);
 
   const InferenceInput input_;

@@ -146,8 +146,7 @@ void StatementTypes::infer_assign(const Stmt& stmt, const Assign& assign) {
                                                    !value.type->is_signed && !value.is_literal));
     uses_.stores.assign_map_type(map, {result}, assign.value->span);
   } else {
-    uses_.stores.assign_map_type(map, is_direct ? Meeting{value.type} : meeting(*assign.value),
-                                 assign.value->span);
+    uses_.stores.assign_map(map, *assign.value, is_direct);
   }
   info(*assign.target).type = map.value;
 }

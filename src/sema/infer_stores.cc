@@ -26,15 +26,41 @@ static bool fits_in(int64_t value, bool is_huge, const Type& type) {
   return !is_huge && value >= low && value <= high;
 }
 
+// Is what a declared type became when it met another still that type?
+static bool is_still(const Type& declared, const Type& both) {
+  if (is_integer(declared) || is(declared, Kind::String)) return same_type(both, declared);
+  for (size_t i = 0; i < declared->fields.size() && is(declared, Kind::Tuple); i++)
+    if (!is_still(declared->fields[i].type, both->fields[i].type)) return false;
+  return true;
+}
+
 // A declared type never widens: constants must fit it, all else must be as narrow.
 bool StoredTypes::can_hold(const Type& declared, const Expr& value) {
   const ExprInfo& from = info(value);
   if (is_integer(declared) && is(from.type, Kind::Int) && from.value)
     return fits_in(*from.value, from.is_literal && *from.value < 0, declared);
+  const TupleExpr* tuple = std::get_if<TupleExpr>(&value.node);
+  if (tuple && is(declared, Kind::Tuple) && tuple->elements.size() == declared->fields.size()) {
+    for (size_t i = 0; i < tuple->elements.size(); i++)
+      if (!can_hold(declared->fields[i].type, *tuple->elements[i])) return false;
+    return true;
+  }
   std::optional<Type> both = unify({declared}, meeting(value));
-  if (!both) return false;
-  if (is_integer(declared) || is(declared, Kind::String)) return same_type(*both, declared);
-  return true;
+  return both && is_still(declared, *both);
+}
+
+// What the value is, for a message that it does not fit.
+std::string StoredTypes::found_text(const ExprInfo& from) {
+  bool is_constant = from.value && is_integer(from.type);
+  return is_constant ? integer_text(*from.value, from.type)
+                     : fmt::format("'{}'", type_name(from.type));
+}
+
+// A cast would help where only the size is wrong.
+static void hint_at_cast(Diagnostic& report, const Type& declared, const Type& from) {
+  bool can_be_cut = (is_integer(declared) && is_integer(from)) ||
+                    (is(declared, Kind::String) && is(from, Kind::String));
+  if (can_be_cut) report.with_hint("write a cast if the value may be cut");
 }
 
 void StoredTypes::assign_variable(VariableId variable, const Expr& value, Span span) {
@@ -55,14 +81,10 @@ void StoredTypes::assign_variable(VariableId variable, const Expr& value, Span s
   if (declared.has_declared_type) {
     if (is(from.type, Kind::Unknown) || can_hold(declared.type, value)) return;
     Diagnostic& report =
-        error(value.span, fmt::format("'${}' is declared as '{}' and cannot hold {}",
-                                      written_name(declared.name), type_name(declared.type),
-                                      from.value && is_integer(from.type)
-                                          ? integer_text(*from.value, from.type)
-                                          : fmt::format("'{}'", type_name(from.type))));
-    bool can_be_cut = (is_integer(declared.type) && is_integer(from.type)) ||
-                      (is(declared.type, Kind::String) && is(from.type, Kind::String));
-    if (can_be_cut) report.with_hint("write a cast if the value may be cut");
+        error(value.span,
+              fmt::format("'${}' is declared as '{}' and cannot hold {}",
+                          written_name(declared.name), type_name(declared.type), found_text(from)));
+    hint_at_cast(report, declared.type, from.type);
     return;
   }
   if (follows_address(declared, value)) return;
@@ -106,8 +128,40 @@ void StoredTypes::assign_variable_type(VariableId variable, const Meeting& value
   declared.only_literals &= value.is_literal;
 }
 
+// Where a map is first named: what a message about its types refers to.
+Diagnostic& StoredTypes::note_map(Diagnostic& report, const MapInfo& map) {
+  bool is_typed = map.declared_key || map.declared_value;
+  return is_typed ? report.with_note(map.decl->span, "it is declared here")
+                  : report.with_note(map.span, "first used here");
+}
+
+// A declared pointer is one into the memory that the first one stored points into.
+void StoredTypes::follow_spaces(Type& type, const Type& declared, const Type& found) {
+  Type followed = with_spaces_of(declared, found);
+  walk_.changed |= !same_type(type, followed);
+  type = followed;
+}
+
+void StoredTypes::assign_map(MapInfo& map, const Expr& value, bool is_direct) {
+  const Type& type = info(value).type;
+  Meeting found = is_direct ? Meeting{type} : meeting(value);
+  if (!map.declared_value) return assign_map_type(map, found, value.span);
+  if (is(type, Kind::Unknown)) return;
+  if (!is_aggregation(found.type) && can_hold(map.declared_value, value))
+    return follow_spaces(map.value, map.declared_value, found.type);
+  Diagnostic& report = error(
+      value.span, fmt::format("'{}' is declared with values of type '{}' and cannot hold {}",
+                              map.name, type_name(map.declared_value), found_text(info(value))));
+  note_map(report, map);
+  if (is_aggregation(found.type))
+    report.with_hint("leave out the type of its values: the function gives it");
+  else
+    hint_at_cast(report, map.declared_value, found.type);
+}
+
 void StoredTypes::assign_map_type(MapInfo& map, const Meeting& value, Span span) {
-  if (is(value.type, Kind::Unknown)) return;
+  bool is_fixed = map.declared_value != nullptr;  // it wraps, as its type says
+  if (is(value.type, Kind::Unknown) || is_fixed) return;
   std::optional<Type> both = unify({map.value, map.only_literals}, value);
   if (!both) {
     bool same_kind = map.value->kind == value.type->kind && is_aggregation(value.type);
@@ -137,10 +191,10 @@ MapInfo& StoredTypes::use_map(const Expr& access, bool has_key) {
     map.is_scalar = !has_key;
     walk_.changed = true;
   } else if (*map.is_scalar == has_key) {
-    error(access.span, has_key
-                           ? fmt::format("'{}' has no keys, but is used with one here", map.name)
-                           : fmt::format("'{}' has keys, but is used without one here", map.name))
-        .with_note(map.span, "first used here");
+    note_map(error(access.span,
+                   has_key ? fmt::format("'{}' has no keys, but is used with one here", map.name)
+                           : fmt::format("'{}' has keys, but is used without one here", map.name)),
+             map);
     return map;
   }
   if (key) {
@@ -157,6 +211,7 @@ void StoredTypes::use_key(MapInfo& map, const Expr& key) {
     error(key.span, fmt::format("'{}' cannot be the type of a key", type_name(type)));
     return;
   }
+  if (map.declared_key) return use_declared_key(map, key);
   std::optional<Type> both = unify({map.key, map.key_only_literals}, meeting(key));
   if (!both) {
     error(key.span, fmt::format("the keys of '{}' are '{}', found '{}'", map.name,
@@ -167,6 +222,16 @@ void StoredTypes::use_key(MapInfo& map, const Expr& key) {
   walk_.changed |= !same_type(*both, map.key) || (map.key_only_literals && !info(key).is_literal);
   map.key = *both;
   map.key_only_literals &= info(key).is_literal;
+}
+
+void StoredTypes::use_declared_key(MapInfo& map, const Expr& key) {
+  if (can_hold(map.declared_key, key))
+    return follow_spaces(map.key, map.declared_key, info(key).type);
+  Diagnostic& report =
+      error(key.span, fmt::format("'{}' is declared with keys of type '{}' and cannot have {}",
+                                  map.name, type_name(map.declared_key), found_text(info(key))));
+  note_map(report, map);
+  hint_at_cast(report, map.declared_key, info(key).type);
 }
 
 // Aggregations keep a value per CPU, everything else one for all.

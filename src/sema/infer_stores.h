@@ -11,6 +11,7 @@ class StoredTypes : private Inference {
       : Inference(base), expressions_(expressions) {}
   void assign_variable(VariableId variable, const Expr& value, Span span);
   void assign_variable_type(VariableId variable, const Meeting& value, Span span);
+  void assign_map(MapInfo& map, const Expr& value, bool is_direct);
   void assign_map_type(MapInfo& map, const Meeting& value, Span span);
   MapInfo& reach_map(const Expr& access);
   MapInfo& use_map(const Expr& access, bool has_key);
@@ -20,6 +21,10 @@ class StoredTypes : private Inference {
   void finish_variables();
 
  private:
+  static std::string found_text(const ExprInfo& from);
+  static Diagnostic& note_map(Diagnostic& report, const MapInfo& map);
+  void follow_spaces(Type& type, const Type& declared, const Type& found);
+  void use_declared_key(MapInfo& map, const Expr& key);
   bool follows_address(VariableInfo& pointer, const Expr& value);
   Type settled(const Type& type);
   void check_declaration(const MapInfo& map);

@@ -16,11 +16,13 @@ AddressSpace space_of_numbers(ProbeKind kind) {
   return has_none ? AddressSpace::None : AddressSpace::Kernel;
 }
 
-AddressSpace WrittenTypes::default_space() const { return space_of_numbers(place_.instance->kind); }
+AddressSpace WrittenTypes::default_space() const {
+  return place_.instance ? space_of_numbers(place_.instance->kind) : AddressSpace::None;
+}
 
 std::string WrittenTypes::traced_program() const {
-  bool has_program =
-      probe_row(place_.instance->kind).has(kUserSpace) && !place_.instance->attach.empty();
+  bool has_program = place_.instance && probe_row(place_.instance->kind).has(kUserSpace) &&
+                     !place_.instance->attach.empty();
   return has_program ? place_.instance->attach[0].target : "";
 }
 

@@ -87,6 +87,16 @@ std::optional<Type> unify(const Meeting& a, const Meeting& b) {
   return a.type;
 }
 
+Type with_spaces_of(const Type& declared, const Type& found) {
+  if (declared->kind != found->kind) return declared;
+  if (is(declared, Kind::Pointer)) return pointer_type(declared->element, found->space);
+  if (!is(declared, Kind::Tuple)) return declared;
+  std::vector<Type> fields;
+  for (size_t i = 0; i < declared->fields.size(); i++)
+    fields.push_back(with_spaces_of(declared->fields[i].type, found->fields[i].type));
+  return tuple_type(std::move(fields));
+}
+
 Type readable(const Type& type) {
   switch (type->kind) {
     case Kind::Count: return int_type(8, false);

@@ -18,6 +18,9 @@ struct Meeting {
 // Nothing when the two cannot share a type.
 std::optional<Type> unify(const Meeting& a, const Meeting& b);
 
+// A declared type whose pointers point into the memory that those of `found` point into.
+Type with_spaces_of(const Type& declared, const Type& found);
+
 // The smallest signed type that holds a literal; uint64 above the largest int64.
 Type literal_type(uint64_t value);
 Type negative_literal_type(int64_t value);
