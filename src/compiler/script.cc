@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/directory.h"
+#include "base/text.h"
 #include "builtins/builtins.h"
 #include "builtins/probes.h"
 #include "lang/expand.h"
@@ -31,15 +32,41 @@ Ast parse_file(Script& script, const std::string& name, const std::string& text)
   return parse(script.sources, file, script.diagnostics, parser_options(script.ast.next_id));
 }
 
-// Plans of one name are one plan; others come after those that are there.
-int plan_number(Ast& ast, const Plan& plan) {
-  auto same = [&](const Plan& other) { return other.name == plan.name; };
-  auto found = std::find_if(ast.plans.begin(), ast.plans.end(), same);
-  if (found == ast.plans.end()) found = ast.plans.insert(found, plan);
-  return static_cast<int>(found - ast.plans.begin());
+std::vector<std::string> names_of(const std::vector<Plan>& plans) {
+  std::vector<std::string> names;
+  for (const Plan& plan : plans) names.push_back(plan.name);
+  return names;
+}
+
+// The number of the plan with this name; nothing when there is none.
+std::optional<int> plan_number(const Ast& ast, const std::string& name) {
+  for (size_t i = 0; i < ast.plans.size(); i++)
+    if (ast.plans[i].name == name) return static_cast<int>(i);
+  return std::nullopt;
+}
+
+// Probes of an imported plan join the plan of that name in the main script. It decides which plans
+// there are, so those that it does not name are left out.
+void merge_plans(const Ast& ast, Ast& other) {
+  auto is_left_out = [&](Probe& probe) {
+    if (probe.plan < 0) return false;
+    std::optional<int> number = plan_number(ast, other.plans[static_cast<size_t>(probe.plan)].name);
+    probe.plan = number.value_or(-1);
+    return !number;
+  };
+  std::erase_if(other.probes, is_left_out);
 }
 
 void append(auto& to, auto& from) { std::move(from.begin(), from.end(), std::back_inserter(to)); }
+
+// A script with plans is imported for one of them.
+void warn_of_unused_plans(Script& script, Span place, const std::string& name, const Ast& other) {
+  auto is_used = [&](const Plan& plan) { return plan_number(script.ast, plan.name).has_value(); };
+  if (other.plans.empty() || std::any_of(other.plans.begin(), other.plans.end(), is_used)) return;
+  script.diagnostics.warning(place, fmt::format("no plan of '{}' is used", name))
+      .with_hint(fmt::format("name those to use, best first: plan {};",
+                             join(names_of(other.plans), "; plan ")));
+}
 
 void merge_file(Script& script, Span place, const std::string& name, const std::string& text) {
   Ast& ast = script.ast;
@@ -48,9 +75,8 @@ void merge_file(Script& script, Span place, const std::string& name, const std::
   if (!other.config.empty())
     script.diagnostics.error(
         place, fmt::format("'{}' has a config block, which only the main script may have", name));
-  for (Probe& probe : other.probes)
-    if (probe.plan >= 0)
-      probe.plan = plan_number(ast, other.plans[static_cast<size_t>(probe.plan)]);
+  merge_plans(ast, other);
+  warn_of_unused_plans(script, place, name, other);
   append(ast.c_definitions, other.c_definitions);
   append(ast.imports, other.imports);
   append(ast.map_decls, other.map_decls);
@@ -88,6 +114,19 @@ void merge_imports(Script& script, const ReadImport& read) {
   }
 }
 
+// plan NAME; without a plan of that name in what is imported.
+void check_imported_plans(Script& script) {
+  for (size_t i = 0; i < script.ast.plans.size(); i++) {
+    const Plan& plan = script.ast.plans[i];
+    auto is_of_plan = [&](const Probe& probe) { return probe.plan == static_cast<int>(i); };
+    const std::vector<Probe>& probes = script.ast.probes;
+    if (!plan.is_imported || std::any_of(probes.begin(), probes.end(), is_of_plan)) continue;
+    script.diagnostics
+        .error(plan.span, fmt::format("no imported script has a plan '{}'", plan.name))
+        .with_hint(fmt::format("write its probes here: plan {} {{ ... }}", plan.name));
+  }
+}
+
 }  // namespace
 
 Script::Script() = default;
@@ -99,6 +138,7 @@ Script parse_script(const ScriptText& text) {
   Script script;
   script.ast = parse_file(script, text.name, text.text);
   if (!script.diagnostics.has_errors()) merge_imports(script, text.import);
+  if (!script.diagnostics.has_errors()) check_imported_plans(script);
   if (script.diagnostics.has_errors()) return script;
   script.declarations = parse_c(script.ast.c_definitions, kPredefined, script.diagnostics);
   expand(script.ast, script.declarations.defines, {text.parameters}, script.diagnostics);
@@ -131,8 +171,7 @@ void add_filter(Script& script, const std::string& condition) {
 }
 
 std::vector<std::string> plan_names(const Script& script) {
-  std::vector<std::string> names;
-  for (const Plan& plan : script.ast.plans) names.push_back(plan.name);
+  std::vector<std::string> names = names_of(script.ast.plans);
   if (names.empty()) names.emplace_back();
   return names;
 }

@@ -248,10 +248,12 @@ struct Probe {
   bool is_in_plan(int number) const { return plan < 0 || plan == number; }
 };
 
-// One of several ways to get the answer: plan NAME { probes }. The first that works is used.
+// One of several ways to get the answer: plan NAME { probes }, or plan NAME; where an imported
+// script has the probes. The first that works is used.
 struct Plan {
   Span span;
   std::string name;
+  bool is_imported = false;
 };
 
 struct MacroParam {

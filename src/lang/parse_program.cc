@@ -37,7 +37,7 @@ void Parser::top_level_item() {
   if (at("macro")) return macro();
   if (at("fn")) return function();
   if (at_table()) return table();
-  if (at("plan") && (peek(1).text == "{" || peek(2).text == "{")) return plan();
+  if (at_plan()) return plan();
   probe();
 }
 
@@ -250,7 +250,12 @@ std::vector<MacroParam> Parser::macro_params() {
   return params;
 }
 
-//   plan = "plan" name "{" { probe } "}"
+// The word alone may be the name of a probe.
+bool Parser::at_plan() {
+  return at("plan") && (peek(1).text == "{" || peek(2).text == "{" || peek(2).text == ";");
+}
+
+//   plan = "plan" name ( "{" { probe } "}" | ";" )
 void Parser::plan() {
   uint32_t begin = here().begin;
   advance();
@@ -263,8 +268,13 @@ void Parser::plan() {
     if (other.name == plan.name)
       diagnostics_.error(plan.span, fmt::format("there are two plans '{}'", plan.name))
           .with_note(other.span, "the first one");
+  plan.is_imported = accept(";");
   plan_ = static_cast<int>(ast_.plans.size());
   ast_.plans.push_back(std::move(plan));
+  if (ast_.plans.back().is_imported) {
+    plan_ = -1;
+    return;
+  }
   expect("{", "after the name of the plan");
   size_t before = ast_.probes.size();
   while (!failed_ && !at("}") && !at(TokenKind::End)) {

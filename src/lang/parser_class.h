@@ -74,6 +74,7 @@ class Parser {
   bool map_type(MapDecl& decl);
   void macro();
   std::vector<MacroParam> macro_params();
+  bool at_plan();
   void plan();
   void plan_item();
   void function();
