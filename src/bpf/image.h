@@ -12,6 +12,7 @@
 #include "builtins/probes.h"
 #include "source/source.h"
 #include "types/format.h"
+#include "types/plot.h"
 #include "types/table.h"
 #include "types/type.h"
 
@@ -229,6 +230,7 @@ struct Image {
   std::vector<Program> programs;
   IdVector<EventId, Event> events;
   IdVector<TableId, Table> tables;
+  std::optional<PlotSpec> plot;  // what --plot draws
   std::vector<Site> sites;
   std::vector<std::string> strings;  // formats of strftime(), filters of cgroup_path()
   int ringbuf = -1;                  // index into maps

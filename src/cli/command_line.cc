@@ -208,9 +208,8 @@ class CommandLine {
   // --- the end ---
   Status finish() {
     if (is_complete_) return Done{};
-    if (!options_.plot_file.empty() && about_.head.plot.empty())
-      return Error{is_tool() ? fmt::format("{} has nothing that --plot can draw", about_.name)
-                             : "--plot is an option of tools"};
+    if (!options_.plot_file.empty() && is_tool() && !about_.has_plot)
+      return Error{fmt::format("{} has nothing that --plot can draw", about_.name)};
     Status status = options_.tool ? finish_tool() : generic_ ? finish_generic() : finish_script();
     if (!status.ok()) return status;
     if (options_.warns && options_.no_warnings)
@@ -266,10 +265,6 @@ class CommandLine {
     for (const ToolOption& option : about_.options)
       if (!options_.plot_file.empty() && (option.name == "each" || option.name == "hist"))
         options_.named.emplace_back(option.name, std::nullopt);
-    options_.plot = parse_plot(about_.head.plot);
-    if (!options_.plot_file.empty() && !options_.plot)
-      return Error{fmt::format("--plot cannot draw '{}'", about_.head.plot), 0,
-                   fmt::format("the PLOT line of tool '{}' has an error", about_.name)};
     if (options_.count) {
       int64_t interval = options_.interval ? options_.interval : about_.interval.value_or(0);
       if (!interval)

@@ -380,8 +380,10 @@ class Driver {
                                            : make_text_writer(kept, kept, values);
     std::optional<PlotWriter> plot;
     std::vector<Writer*> writers = {own.get()};
-    if (picture_.valid() && options_.plot)
-      writers.push_back(&plot.emplace(*options_.plot, options_.tool->name, values));
+    if (picture_.valid() && compiled.image.plot) {
+      std::string title = options_.tool ? options_.tool->name : script_.sources.file(0).name();
+      writers.push_back(&plot.emplace(*compiled.image.plot, title, values));
+    }
     TeeWriter tee(writers);
     Writer& writer = plot ? tee : *own;
 
@@ -504,11 +506,14 @@ class Driver {
   }
 
   Status check_picture(const Image& image) const {
-    if (!picture_.valid() || !options_.plot) return Done{};
+    if (!picture_.valid()) return Done{};
+    if (!image.plot)
+      return Error{"the script does not say what --plot draws", 0,
+                   "declare it, e.g. plot heat @usecs in us;"};
     std::vector<PlotMap> maps;
     for (const MapDef& map : image.maps)
       if (map.name.starts_with('@')) maps.push_back({map.name, map.value});
-    return check_plot(*options_.plot, image.tables, maps);
+    return check_plot(*image.plot, maps);
   }
 
   Options options_;

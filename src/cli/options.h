@@ -11,7 +11,6 @@
 #include "compiler/script.h"
 #include "output/formats.h"
 #include "output/sink.h"
-#include "plot/plot_spec.h"
 #include "target/feature.h"
 
 namespace flowtap {
@@ -48,8 +47,7 @@ struct Options {
   int64_t count = 0;            // of reports; 0: any number
   int64_t duration = 0;         // seconds; 0: until something else ends it
   bool has_times = false;
-  std::string plot_file;         // empty: none
-  std::optional<PlotSpec> plot;  // what the tool says it can draw
+  std::string plot_file;  // empty: none
   std::optional<std::string> command;
   std::string output;  // -o
   Mode mode = Mode::Trace;

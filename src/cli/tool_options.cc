@@ -58,7 +58,7 @@ std::vector<const OptionRow*> frame_options(const ToolAbout& tool) {
   unsigned owners = kEveryTool;
   if (tool.head.is_about_current) owners |= kProcess;
   if (tool.interval) owners |= kReports;
-  if (!tool.head.plot.empty()) owners |= kPlots;
+  if (tool.has_plot) owners |= kPlots;
   std::vector<const OptionRow*> rows;
   for (const OptionRow& row : option_table()) {
     bool is_declared =

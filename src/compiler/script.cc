@@ -32,6 +32,8 @@ Ast parse_file(Script& script, const std::string& name, const std::string& text)
   return parse(script.sources, file, script.diagnostics, parser_options(script.ast.next_id));
 }
 
+void append(auto& to, auto& from) { std::move(from.begin(), from.end(), std::back_inserter(to)); }
+
 std::vector<std::string> names_of(const std::vector<Plan>& plans) {
   std::vector<std::string> names;
   for (const Plan& plan : plans) names.push_back(plan.name);
@@ -57,7 +59,13 @@ void merge_plans(const Ast& ast, Ast& other) {
   std::erase_if(other.probes, is_left_out);
 }
 
-void append(auto& to, auto& from) { std::move(from.begin(), from.end(), std::back_inserter(to)); }
+void merge_plot(Script& script, Ast& other) {
+  std::vector<PlotDecl>& plots = script.ast.plots;
+  if (!plots.empty() && !other.plots.empty())
+    script.diagnostics.error(other.plots[0].span, "a script has one plot")
+        .with_note(plots[0].span, "the first one");
+  append(plots, other.plots);
+}
 
 // A script with plans is imported for one of them.
 void warn_of_unused_plans(Script& script, Span place, const std::string& name, const Ast& other) {
@@ -81,6 +89,7 @@ void merge_file(Script& script, Span place, const std::string& name, const std::
   append(ast.imports, other.imports);
   append(ast.map_decls, other.map_decls);
   append(ast.tables, other.tables);
+  merge_plot(script, other);
   append(ast.macros, other.macros);
   append(ast.functions, other.functions);
   append(ast.probes, other.probes);

@@ -21,11 +21,10 @@ struct HeadField {
   std::string_view word;
   std::string ToolHead::*text;
 };
-constexpr std::array<HeadField, 6> kFields = {{
+constexpr std::array<HeadField, 5> kFields = {{
     {"LAYER:", &ToolHead::layer},
     {"OVERHEAD:", &ToolHead::overhead},
     {"NEEDS:", &ToolHead::needs},
-    {"PLOT:", &ToolHead::plot},
     {"SEE ALSO:", &ToolHead::see_also},
     {"EXAMPLE:", &ToolHead::example},
 }};
@@ -146,6 +145,7 @@ Result<ToolAbout> describe_script(const std::string& name, const Script& script)
                              first_error(script.diagnostics, script.sources)),
                  0, fmt::format("flowtap {} shows all mistakes", source.name())};
   ToolAbout about{.name = name, .head = parse_head(source.text())};
+  about.has_plot = !ast.plots.empty();
   for (const Plan& plan : ast.plans) about.plans.push_back(plan.name);
   for (const TableDecl& decl : ast.tables) {
     Table table{.name = decl.name};

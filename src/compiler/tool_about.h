@@ -31,7 +31,6 @@ struct ToolHead {
   std::string description;  // paragraphs, with an empty line between them
   std::string overhead;     // OVERHEAD: as measured
   std::string needs;        // NEEDS: what the kernel must offer
-  std::string plot;         // PLOT: what --plot draws, see plot/plot_spec.h
   std::string see_also;     // SEE ALSO: other tools
   std::string example;      // EXAMPLE: a command and what it printed
   // PROCESS: current. Every event happens in the process it is about, so that flowtap itself can
@@ -56,6 +55,7 @@ struct ToolAbout {
   bool is_generic = false;
   ToolHead head;
   std::vector<Table> tables;
+  bool has_plot = false;
   std::vector<ToolOption> options;  // what the script asks with getopt()
   std::vector<std::string> plans;
   std::optional<int64_t>

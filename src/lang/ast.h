@@ -313,6 +313,20 @@ struct TableDecl {  // table NAME [sorted by COLUMN] { columns }
   std::vector<ColumnDecl> columns;
 };
 
+struct PlotDecl {  // plot lines CWND, SNDBUF by LADDR, LPORT mark EVENT "retrans";
+  struct Name {
+    Span span;
+    std::string text;
+  };
+  Span span;
+  Name kind;
+  std::vector<Name> values;  // columns, or one map
+  std::string unit;          // of the values of a map
+  std::vector<Name> by;
+  Name mark;  // empty for none
+  std::string marked;
+};
+
 struct ConfigEntry {
   Span span;
   std::string key;
@@ -345,6 +359,7 @@ struct Ast {
   std::vector<Import> imports;
   std::vector<MapDecl> map_decls;
   std::vector<TableDecl> tables;
+  std::vector<PlotDecl> plots;  // one, unless there is a mistake
   std::vector<Macro> macros;
   std::vector<Function> functions;
   std::vector<ExprPtr> uncalled;  // a FnCall of each function that no probe calls, from expand()

@@ -2,7 +2,7 @@
 // Probes are in parse_probe.cc.
 //
 //   program = [shebang] { c_line | c_definition } { config | import }
-//             { probe | plan | macro | function | map_declaration | table }
+//             { probe | plan | macro | function | map_declaration | table | plot }
 
 #include <fmt/format.h>
 
@@ -37,6 +37,7 @@ void Parser::top_level_item() {
   if (at("macro")) return macro();
   if (at("fn")) return function();
   if (at_table()) return table();
+  if (at_plot()) return plot();
   if (at_plan()) return plan();
   probe();
 }
@@ -301,6 +302,9 @@ void Parser::plan_item() {
                   "a plan holds probes; everything else stands outside and serves all plans");
   if (at_table())
     return fail(here(), "a table cannot stand inside a plan",
+                "declare it outside: it then serves all plans");
+  if (at_plot())
+    return fail(here(), "a plot cannot stand inside a plan",
                 "declare it outside: it then serves all plans");
   probe();
 }

@@ -1,4 +1,4 @@
-// Declarations of tables, and the statement that emits a row.
+// Declarations of tables and of the plot, and the statement that emits a row.
 
 #include <fmt/format.h>
 
@@ -57,6 +57,57 @@ void Parser::column(TableDecl& table) {
   column.doc = take().value;
   table.columns.push_back(std::move(column));
   expect(";", "after this column");
+}
+
+// The word alone may be the name of a probe.
+bool Parser::at_plot() {
+  return at("plot") && peek(1).kind == TokenKind::Name &&
+         (peek(2).kind == TokenKind::Name || peek(2).kind == TokenKind::Map);
+}
+
+//   plot = "plot" name ( map [ "in" name ] | names ) [ "by" names ] [ "mark" name string ] ";"
+void Parser::plot() {
+  uint32_t begin = here().begin;
+  advance();
+  seen_code_ = true;
+  PlotDecl plot;
+  plot.kind = plotted_name("the kind of the plot");
+  if (at(TokenKind::Map)) {
+    Span span = here();
+    plot.values.push_back({span, std::string(take().text)});
+    if (accept("in")) plot.unit = plotted_name("the unit of the values").text;
+  } else {
+    plot.values = plotted_names("the column to draw");
+  }
+  if (accept("by")) plot.by = plotted_names("a column after 'by'");
+  if (accept("mark")) {
+    plot.mark = plotted_name("a column after 'mark'");
+    if (!at(TokenKind::String)) return fail_expected("the marked value of that column, in quotes");
+    plot.marked = take().value;
+  }
+  plot.span = since(begin);
+  expect(";", "after this plot");
+  if (!ast_.plots.empty())
+    diagnostics_.error(plot.span, "a script has one plot")
+        .with_note(ast_.plots[0].span, "the first one");
+  ast_.plots.push_back(std::move(plot));
+}
+
+PlotDecl::Name Parser::plotted_name(std::string_view what) {
+  Span span = here();
+  if (!at_word()) {
+    fail_expected(what);
+    return {span, ""};
+  }
+  return {span, std::string(take().text)};
+}
+
+//   names = name { "," name }
+std::vector<PlotDecl::Name> Parser::plotted_names(std::string_view what) {
+  std::vector<PlotDecl::Name> names;
+  do names.push_back(plotted_name(what));
+  while (!failed_ && accept(","));
+  return names;
 }
 
 //   emit = "emit" name "(" [ expression { "," expression } ] ")"

@@ -86,6 +86,10 @@ class Parser {
   void table();
   void sorted_by(TableDecl& table);
   void column(TableDecl& table);
+  bool at_plot();
+  void plot();
+  PlotDecl::Name plotted_name(std::string_view what);
+  std::vector<PlotDecl::Name> plotted_names(std::string_view what);
   Stmt emit();
 
   // parse_probe.cc

@@ -335,6 +335,14 @@ c "enum e { A }"
 c "union u;"
 probe begin
 )"},
+    {"plot", "plot lines A, B by C mark D \"x\"; plot = begin { }",
+     R"(
+plot lines A, B by C mark D "x"
+probe plot = begin
+)"},
+    {"plot_of_a_map", "plot heat @usecs in us;", R"(
+plot heat @usecs in us
+)"},
     {"tables_and_rows",
      "table t { us LAT \"a \\\"b\\\"\"; enum x WHY \"why\"; enum COLOR \"c\"; }\n"
      "begin { emit t(1, $x, @m); table(2); $emit = 3; }",

@@ -194,6 +194,7 @@ class Printer {
   void node(const Block& n) { tree("block", n); }
 
   void table(const TableDecl& table);
+  void plot(const PlotDecl& plot);
   void macro(const Macro& macro);
   void probe(const Probe& probe);
 
@@ -209,6 +210,21 @@ void Printer::table(const TableDecl& table) {
     line(fmt::format("{}{} {} {}", column.kind, of, column.name, quoted(column.doc)));
   }
   depth_--;
+}
+
+static std::string names_of(const std::vector<PlotDecl::Name>& names) {
+  std::vector<std::string> out;
+  for (const PlotDecl::Name& name : names) out.push_back(name.text);
+  return join(out, ", ");
+}
+
+void Printer::plot(const PlotDecl& plot) {
+  line(fmt::format("plot {} {}{}{}{}", plot.kind.text, names_of(plot.values),
+                   plot.unit.empty() ? "" : " in " + plot.unit,
+                   plot.by.empty() ? "" : " by " + names_of(plot.by),
+                   plot.mark.text.empty()
+                       ? ""
+                       : fmt::format(" mark {} {}", plot.mark.text, quoted(plot.marked))));
 }
 
 void Printer::macro(const Macro& macro) {
@@ -247,6 +263,7 @@ void Printer::program(const Ast& ast, std::optional<int> plan) {
                      decl.is_per_report ? " per report" : "",
                      decl.pairs.empty() ? "" : " pairs " + decl.pairs));
   for (const TableDecl& t : ast.tables) table(t);
+  for (const PlotDecl& p : ast.plots) plot(p);
   for (const Macro& m : ast.macros) macro(m);
   for (const Probe& p : ast.probes)
     if (!plan || p.is_in_plan(*plan)) probe(p);

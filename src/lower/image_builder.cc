@@ -33,6 +33,7 @@ ImageBuilder::ImageBuilder(const CheckedProgram& checked, const Target& target,
   image_.site_map =
       add_map({.name = "sites", .type = MapType::Array, .key_size = 4, .max_entries = 1});
   image_.tables = checked.tables;
+  image_.plot = checked.plot;
   for (const MapInfo& map : checked.maps) add_script_map(map);
   for (size_t i = 0; i < checked.maps.size(); i++) add_local_storage(MapId(i));
 }

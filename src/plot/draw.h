@@ -4,7 +4,7 @@
 #include <string>
 
 #include "plot/plot_data.h"
-#include "plot/plot_spec.h"
+#include "types/plot.h"
 
 namespace flowtap {
 

@@ -20,25 +20,6 @@ PlotData data_of(std::vector<PlotGroup> groups) {
   return data;
 }
 
-TEST(PlotSpec, reads_every_form) {
-  std::optional<PlotSpec> scatter = parse_plot("scatter LAT by DIR");
-  ASSERT_TRUE(scatter);
-  EXPECT_EQ(scatter->values, std::vector<std::string>{"LAT"});
-  EXPECT_EQ(scatter->by, std::vector<std::string>{"DIR"});
-  std::optional<PlotSpec> heat = parse_plot("heat @usecs us");
-  ASSERT_TRUE(heat);
-  EXPECT_TRUE(heat->is_of_map());
-  EXPECT_EQ(heat->unit, "us");
-  std::optional<PlotSpec> lines = parse_plot("lines A B by S T mark EVENT retrans");
-  ASSERT_TRUE(lines);
-  EXPECT_EQ(lines->values.size(), 2u);
-  EXPECT_EQ(lines->by, (std::vector<std::string>{"S", "T"}));
-  EXPECT_EQ(lines->mark, "EVENT");
-  EXPECT_EQ(lines->marked, "retrans");
-  for (const char* wrong : {"", "scatter", "pie LAT", "scatter A B", "scatter @x"})
-    EXPECT_FALSE(parse_plot(wrong)) << wrong;
-}
-
 TEST(Draw, a_point_for_each_row_and_one_for_those_that_hide_each_other) {
   PlotGroup reads{.name = "read",
                   .values = {{{2'000'000'000, 5, "a"}, {9'000'000'000, 50, "b<c"}}}};

@@ -6,7 +6,7 @@
 #include "output/tee.h"
 #include "plot/plot_check.h"
 #include "plot/plot_data.h"
-#include "plot/plot_spec.h"
+#include "types/plot.h"
 
 namespace flowtap {
 

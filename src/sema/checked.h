@@ -16,6 +16,7 @@
 #include "sema/config.h"
 #include "sema/script_types.h"
 #include "target/target.h"
+#include "types/plot.h"
 
 namespace flowtap {
 
@@ -125,6 +126,7 @@ struct CheckedProgram {
   IdVector<VariableId, VariableInfo> variables;
   IdVector<MapId, MapInfo> maps;
   IdVector<TableId, Table> tables;
+  std::optional<PlotSpec> plot;
   std::vector<ScriptOption> options;
   // Per Expr::id: the expression of the script that it is a copy of.
   std::vector<uint32_t> origins;

@@ -19,6 +19,7 @@
 #include "sema/function_probe.h"
 #include "sema/infer.h"
 #include "sema/map_uses.h"
+#include "sema/plots.h"
 #include "sema/resolve.h"
 #include "sema/tables.h"
 
@@ -61,6 +62,8 @@ class Checker {
     Inferrer({program_, ast_, target_, options_, diagnostics_}).run();
     std::erase_if(program_.instances, [](const auto& instance) { return instance->is_uncalled; });
     drop_probes_that_are_off();
+    if (!diagnostics_.has_errors())
+      program_.plot = check_plot_declaration(ast_, program_, diagnostics_);
     if (!diagnostics_.has_errors()) find_map_uses(program_);
     check_unused_maps();
     check_options();

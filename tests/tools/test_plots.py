@@ -116,10 +116,16 @@ def a_picture_may_be_asked_for_before_the_tool(root, flowtap):
         picture = Path(folder, "x.svg")
         code, _, err = flowtap_text(flowtap, "--plot", str(picture), "tcplife", "--duration", "1")
         problem += differing("answer", (0, "", True), (code, err, picture.exists()))
-    for words, wanted in ((["tcptop"], "tcptop has nothing that --plot can draw"), (["-e", "begin { }"], "--plot is an option of tools")):
-        code, _, err = flowtap_text(flowtap, "--plot", "x.svg", *words)
-        problem += differing(" ".join(words), (2, f"error: {wanted}\n"), (code, err))
-    return problem
+    code, _, err = flowtap_text(flowtap, "--plot", "x.svg", "tcptop")
+    return problem + differing("tcptop", (2, "error: tcptop has nothing that --plot can draw\n"), (code, err))
+
+
+def a_script_without_a_plot_is_refused(root, flowtap):
+    with tempfile.TemporaryDirectory() as folder:
+        picture = Path(folder, "x.svg")
+        code, _, err = flowtap_text(flowtap, "--plot", str(picture), "-e", "begin { }")
+        wanted = "error: the script does not say what --plot draws\nhint: declare it, e.g. plot heat @usecs in us;\n"
+        return differing("answer", (1, wanted, False), (code, err, picture.exists()))
 
 
 def a_picture_that_cannot_be_written_is_told_at_once(root, flowtap):
@@ -139,38 +145,33 @@ def pictures_of_unknown_kinds_are_refused(root, flowtap):
 
 
 OWN = """// own - a tool of the test
-//
-// PLOT: %s
 
+plot %s;
 table calls { time TIME "when"; us LAT "how long"; comm COMM "who"; }
 interval:s:1000 { emit calls(nsecs, 5us, comm); @usecs = hist(5); }
 """
 
 
-def typing_errors_of_a_plot_line_are_told_at_once(root, flowtap):
-    lines = {"scatter LTA": "--plot draws 'LTA', which is not a column", "scatter LAT by CMM": "--plot draws 'CMM', which is not a column",
-             "heat @usec us": "--plot draws '@usec', which is not a map", "sctter LAT": "--plot cannot draw 'sctter LAT'",
-             "scatter LAT by COMM": "", "heat @usecs us": ""}
+def mistakes_in_a_plot_leave_the_picture_alone(root, flowtap):
     problem = ""
     with tempfile.TemporaryDirectory() as folder:
         picture = Path(folder, "picture.svg")
         picture.write_text("old")
-        for line, wanted in lines.items():
-            Path(folder, "own.bt").write_text(OWN % line)
+        for plot, wanted in {"scatter LTA": "no table has a column 'LTA'", "heat @usec in us": "there is no map '@usec'",
+                             "scatter LAT by COMM": "", "heat @usecs in us": ""}.items():
+            Path(folder, "own.bt").write_text(OWN % plot)
             code, out, err = flowtap_text(flowtap, "own", "--dry-run", "--plot", str(picture), FLOWTAP_TOOLS=folder)
-            is_right = wanted in err and code in (1, 2) if wanted else code == 0
-            problem += "" if is_right and picture.read_text() == "old" else f"  {line}: {code} {err} {picture.read_text()}"
+            is_right = wanted in err and code == 1 if wanted else code == 0
+            problem += "" if is_right and picture.read_text() == "old" else f"  {plot}: {code} {err} {picture.read_text()}"
     return problem
 
 
-def plot_lines_of_all_tools_are_right(root, flowtap):
-    problem = ""
+def scripts_are_drawn_like_tools(root, flowtap):
     with tempfile.TemporaryDirectory() as folder:
-        for tool in sorted((root / "tools").glob("*.bt")):
-            if "\n// PLOT:" in tool.read_text():
-                _, _, err = flowtap_text(flowtap, tool.stem, "--dry-run", "--plot", f"{folder}/x.svg")
-                problem += f"  {tool.stem}: {err}" if "--plot" in err else ""
-    return problem
+        picture, script = Path(folder, "picture.svg"), Path(folder, "own.bt")
+        script.write_text((OWN % "scatter LAT by COMM").replace("interval:s:1000", "begin"))
+        code, out, err = flowtap_text(flowtap, "--plot", str(picture), str(script))
+        return "" if code == 0 and "<circle" in picture.read_text() else f"  {code} {out} {err}"
 
 
 def histograms_are_drawn_without_being_asked_for(root, flowtap):
