@@ -25,6 +25,7 @@ OPTIONS = {
     "-v": (["-v", *HELLO], HELLO),
     "-k": (["-k", *NOTHING], NOTHING),
     "--stats": (["--stats", *HELLO], HELLO),
+    "--all": (["source", "--all", "napi"], ["source", "napi"]),
     "--unsafe": (["--unsafe", *UNSAFE], UNSAFE),
     "--probe-filter": (["--probe-filter", "read$", *MANY], MANY),
     "--max-keys": (["--max-keys", "2", *FULL], FULL),

@@ -15,6 +15,7 @@
 #include "cli/script_files.h"
 #include "cli/tool_options.h"
 #include "cli/tool_text.h"
+#include "compiler/whole_script.h"
 
 namespace flowtap {
 
@@ -171,7 +172,7 @@ class CommandLine {
   }
 
   Status take_script_tool(ToolFile tool) {
-    if (verb_ == "source") {
+    if (verb_ == "source" && !options_.shows_libraries) {
       answer(std::move(tool.text));
       return Done{};
     }
@@ -179,6 +180,10 @@ class CommandLine {
     Result<ToolAbout> about = describe_tool(tool, script);
     if (!about.ok()) return about.error();
     about_ = std::move(*about);
+    if (verb_ == "source") {
+      answer(whole_script(script));
+      return Done{};
+    }
     if (verb_ == "help") {
       answer(tool_help(about_));
       return Done{};
@@ -210,6 +215,9 @@ class CommandLine {
     if (is_complete_) return Done{};
     if (!options_.plot_file.empty() && is_tool() && !about_.has_plot)
       return Error{fmt::format("{} has nothing that --plot can draw", about_.name)};
+    if (options_.shows_libraries && verb_ != "source")
+      return Error{"--all is an option of 'flowtap source'", 0,
+                   "flowtap source --all tcplife prints a tool with its libraries"};
     Status status = options_.tool ? finish_tool() : generic_ ? finish_generic() : finish_script();
     if (!status.ok()) return status;
     if (options_.warns && options_.no_warnings)

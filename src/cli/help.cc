@@ -87,7 +87,7 @@ constexpr Form kForms[] = {
     {"[options] NAME [the tool's options]", "run a tool; 'flowtap tools' lists them"},
     {"-l [PATTERN]", "list what can be traced"},
     {"check [SCRIPT|NAME]", "print what this kernel permits, and which plans of a script work"},
-    {"help NAME", "describe a tool; 'flowtap source NAME' prints its script"},
+    {"help NAME", "describe a tool; 'flowtap source [--all] NAME' prints its script [with its libraries]"},
     {"tutorial [N]", "twelve short lessons that run by themselves"},
 };
 

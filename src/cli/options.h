@@ -47,7 +47,8 @@ struct Options {
   int64_t count = 0;            // of reports; 0: any number
   int64_t duration = 0;         // seconds; 0: until something else ends it
   bool has_times = false;
-  std::string plot_file;  // empty: none
+  std::string plot_file;         // empty: none
+  bool shows_libraries = false;  // source --all
   std::optional<std::string> command;
   std::string output;  // -o
   Mode mode = Mode::Trace;

@@ -121,9 +121,10 @@ std::string tools_page() {
       "# Tools\n\n"
       "Written by `flowtap --docs tools` from the heads and declarations of the scripts. `flowtap "
       "NAME` runs a tool, `flowtap "
-      "help NAME` shows this text,\n`flowtap source NAME` the script, `flowtap check NAME` what "
-      "works on this machine. Scripts "
-      "in `~/.config/flowtap/tools` and in the\ndirectories of `$FLOWTAP_TOOLS` are tools too.\n";
+      "help NAME` shows this text,\n`flowtap source NAME` the script (`source --all NAME`: with "
+      "its "
+      "libraries), `flowtap check NAME` what works on this machine. Scripts\nin "
+      "`~/.config/flowtap/tools` and in the directories of `$FLOWTAP_TOOLS` are tools too.\n";
   Layers layers = by_layer(true);
   for (const auto& [layer, tools] : layers) {
     out += fmt::format("\n## {}\n\n| tool | what it shows |\n|---|---|\n", layer);

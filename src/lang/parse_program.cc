@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "lang/parser_class.h"
 #include "lang/raw_text.h"
@@ -265,17 +267,17 @@ void Parser::plan() {
   Plan plan;
   plan.name = take().text;
   plan.span = since(begin);
-  for (const Plan& other : ast_.plans)
-    if (other.name == plan.name)
-      diagnostics_.error(plan.span, fmt::format("there are two plans '{}'", plan.name))
-          .with_note(other.span, "the first one");
   plan.is_imported = accept(";");
-  plan_ = static_cast<int>(ast_.plans.size());
-  ast_.plans.push_back(std::move(plan));
-  if (ast_.plans.back().is_imported) {
-    plan_ = -1;
-    return;
-  }
+  auto same = [&](const Plan& other) { return other.name == plan.name; };
+  auto first = std::find_if(ast_.plans.begin(), ast_.plans.end(), same);
+  bool is_new = first == ast_.plans.end();
+  if (!is_new && plan.is_imported == first->is_imported)
+    diagnostics_.error(plan.span, fmt::format("there are two plans '{}'", plan.name))
+        .with_note(first->span, "the first one");
+  if (is_new) first = ast_.plans.insert(first, plan);
+  if (plan.is_imported) return;
+  first->is_imported = false;  // it was named before
+  plan_ = static_cast<int>(first - ast_.plans.begin());
   expect("{", "after the name of the plan");
   size_t before = ast_.probes.size();
   while (!failed_ && !at("}") && !at(TokenKind::End)) {
@@ -283,7 +285,7 @@ void Parser::plan() {
     if (failed_) recover_at_top();
   }
   if (!failed_ && ast_.probes.size() == before)
-    diagnostics_.error(ast_.plans.back().span, "this plan has no probe");
+    diagnostics_.error(plan.span, "this plan has no probe");
   expect("}", "to close the plan");
   plan_ = -1;
 }

@@ -442,12 +442,22 @@ class Checker {
     }
   }
 
+  // A macro that nobody calls may be there for other scripts.
+  bool is_in_macro(const MapDecl& decl) const {
+    bool found = false;
+    auto look = [&](const Expr& expr) {
+      const MapAccess* access = std::get_if<MapAccess>(&expr.node);
+      found |= access && access->name == decl.name;
+    };
+    for (const Macro& macro : ast_.macros) for_each_expr(macro.body, look);
+    return found;
+  }
+
   void check_unused_maps() {
     for (const MapDecl& decl : ast_.map_decls) {
       bool is_used = std::any_of(program_.maps.begin(), program_.maps.end(),
                                  [&](const MapInfo& map) { return map.name == decl.name; });
-      bool is_of_library = decl.span.file != 0;  // for scripts that use it
-      if (!is_used && !is_of_library)
+      if (!is_used && !is_in_macro(decl))
         diagnostics_.warning(decl.span, fmt::format("map '{}' is never used", decl.name));
     }
   }

@@ -34,6 +34,27 @@ def every_tool_is_complete(root, flowtap):
     return problem
 
 
+def whole_tools_are_the_same_programs(root, flowtap):
+    """source --all prints one script, which becomes the maps and instructions of the tool."""
+    problem = ""
+    names = [path.stem for path in sorted((root / "tools").glob("*.bt"))]
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            script = Path(folder, f"{name}.bt")
+            script.write_text(flowtap_text(flowtap, "source", "--all", name)[1])
+            if "\nimport " in script.read_text():
+                problem += f"  {name} still imports\n"
+            tool, whole = (compiled(flowtap, what) for what in (name, str(script)))
+            problem += "" if tool == whole else differing(name, tool, whole)
+    return problem
+
+
+def compiled(flowtap, what):
+    """Maps and instructions of the first plan that works; the numbers of sites depend on what is compiled first."""
+    _, _, err = flowtap_text(flowtap, "--dry-run", "--no-warnings", "-d", "maps", "-d", "bpf", what)
+    return len(re.findall(r"^\s*\d+: ", err, re.M)), sorted(re.findall(r"^@\w+: .*", err, re.M))
+
+
 # Tools of drivers that a kernel need not have: the group of their events.
 DRIVERS = {"nvmelatency": "nvme", "scsilatency": "scsi", "scsiresult": "scsi", "ieee80211scan": "cfg80211"}
 
