@@ -88,10 +88,10 @@ def tcpstates_shows_every_change_in_order(root, flowtap):
 EDGE = re.compile(r'  "([^"]+)" -> "([^"]+)" \[label="port (\d+), connections: (\d+), bytes there: (\d+), back: (\d+)"\];')
 
 
-def tcplife_draws_a_graph(root, flowtap):
+def tcpgraph_draws_what_was_carried(root, flowtap):
     """the load's own connections"""
     with named_namespace() as name:
-        running = Running(flowtap, "tcplife", "--dot", "--netns", name)
+        running = Running(flowtap, "tcpgraph", "--netns", name)
         single = run_load("tcp", 3, 2, 1, inside=["ip", "netns", "exec", name])
         several = run_load("listen", 5, 3, 9, 81, inside=["ip", "netns", "exec", name])
         out, err = running.stop()
