@@ -246,12 +246,44 @@ def library_problem(path):
     return f"  attaches probes where it is imported: {probes[0]}" if probes else ""
 
 
+# A tool's script is read to learn from: at most 80 lines of 100 columns behind the head, but for what columns mean. These are
+# longer, or have as many wider lines; the lists may only become shorter.
+LONG_TOOLS = {
+    "backlog": 162, "biolatency": 82, "gethostlatency": 86, "skbdrop": 150, "skblife": 132, "so1stbyte": 105, "soconnlat": 177,
+    "sofdsnoop": 93, "solife": 117, "sormem": 156, "superping": 117, "tcpnagle": 94, "tcpretrans": 103, "tcpsynbl": 109, "tcptop":
+    191, "tcpwin": 85, "udplife": 121,
+}
+WIDE_TOOLS = {
+    "backlog": 1, "bioerr": 1, "filetype": 8, "gethostlatency": 1, "ipecn": 1, "netsize": 1, "rxcpu": 1, "skblife": 1,
+    "so1stbyte": 1, "socksize": 1, "sockstat": 1, "sofamily": 1, "sofdsnoop": 1, "softirqs": 3, "solife": 2, "solisten": 1,
+    "soprotocol": 1, "sormem": 3, "superping": 1, "tcpbind": 1, "tcpdrop": 1, "tcpgraph": 1, "tcplife": 1, "tcpnagle": 1,
+    "tcpretrans": 1, "tcpsynbl": 1, "tcpwin": 1, "udplife": 2,
+}
+
+
+def tool_problem(path):
+    lines = path.read_text().rstrip().split("\n")
+    head = next(i for i, line in enumerate(lines) if not re.match(r"//|#!", line))
+    body = "\n".join(lines[head:]).strip().split("\n")
+    wide = [line for line in body if len(line) > 100 and not re.match(r' +(enum )?\w+ +\w+ +"', line)]
+    problem = ""
+    for what, found, most, known in (("lines", len(body), 80, LONG_TOOLS), ("wide lines", len(wide), 0, WIDE_TOOLS)):
+        allowed = known.get(path.stem, most)
+        if found > allowed:
+            problem += f"  has {found} {what}, more than {allowed}\n"
+        elif allowed > most and found < allowed:
+            problem += f"  has {found} {what}: lower its number {allowed} in tests/structure.py\n"
+    return problem
+
+
 def run(root, results):
     code = sources(root)
     results.add("builtins, probe kinds and formats are known in few places", too_many_places(code))
     results.add("no class is held by everybody", large_classes(code))
     results.add("every builtin is checked and lowered", builtins_without_code(root))
     results.add("reports of tools are exact", reports_that_are_not_exact(root))
+    for path in sorted((root / "tools").glob("*.bt")):
+        results.add(f"size of {path.name}", tool_problem(path))
     for path in sorted((root / "tools/lib").glob("*.bt")):
         results.add(f"library {path.name} exports only", library_problem(path))
     results.add("every helper is a feature", helpers_without_a_row(root))
