@@ -65,7 +65,7 @@ Result<OptionItem> OptionReader::next_letter(std::span<const OptionSpec> options
   letters_.erase(0, 1);
   const OptionSpec& option = options[*item.index];
   if (needs_value(option.takes) && !letters_.empty()) item.value = std::exchange(letters_, {});
-  if (Status status = take_value(option, item); !status.ok()) return status.error();
+  if (Status status = take_value(option, item); !status) return status.error();
   return item;
 }
 
@@ -76,7 +76,7 @@ Result<OptionItem> OptionReader::next_long(std::span<const OptionSpec> options,
   item.index = find_name(options, std::string_view(item.shown).substr(2), owner_.empty());
   if (!item.index) return unknown(options, item.shown);
   if (equal != std::string::npos) item.value = word.substr(equal + 1);
-  if (Status status = take_value(options[*item.index], item); !status.ok()) return status.error();
+  if (Status status = take_value(options[*item.index], item); !status) return status.error();
   return item;
 }
 

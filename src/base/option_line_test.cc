@@ -22,7 +22,7 @@ std::string read(std::vector<std::string> words, std::string_view owner = "") {
   std::string out;
   while (!reader.is_at_end()) {
     Result<OptionItem> item = reader.next(kTable);
-    if (!item.ok()) return item.error().message() + "|" + item.error().hint;
+    if (!item) return item.error().message() + "|" + item.error().hint;
     out += (out.empty() ? "" : " ") + item->shown;
     if (item->index) out += "#" + std::to_string(*item->index);
     if (item->value) out += "=" + *item->value;

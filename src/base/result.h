@@ -39,23 +39,20 @@ class [[nodiscard]] Result {
   Result(T value) : state_(std::move(value)) {}
   Result(Error error) : state_(std::move(error)) {}
 
-  bool ok() const { return std::holds_alternative<T>(state_); }
-  explicit operator bool() const { return ok(); }
+  explicit operator bool() const { return std::holds_alternative<T>(state_); }
 
-  T& value() {
-    CHECK(ok());
+  T& operator*() {
+    CHECK(*this);
     return std::get<T>(state_);
   }
-  const T& value() const {
-    CHECK(ok());
+  const T& operator*() const {
+    CHECK(*this);
     return std::get<T>(state_);
   }
-  T& operator*() { return value(); }
-  const T& operator*() const { return value(); }
-  T* operator->() { return &value(); }
-  const T* operator->() const { return &value(); }
+  T* operator->() { return &**this; }
+  const T* operator->() const { return &**this; }
   const Error& error() const {
-    CHECK(!ok());
+    CHECK(!*this);
     return std::get<Error>(state_);
   }
 

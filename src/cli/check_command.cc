@@ -76,15 +76,15 @@ Verdict try_map(std::string name, int32_t type, std::string_view why_not) {
 
 Verdict try_tracefs() {
   Result<Tracefs> tracefs = Tracefs::find();
-  if (tracefs.ok()) return {"tracefs", true, {}};
+  if (tracefs) return {"tracefs", true, {}};
   return {"tracefs", false, one_line(tracefs.error())};
 }
 
 Verdict try_function_list() {
   Result<Tracefs> tracefs = Tracefs::find();
-  if (!tracefs.ok()) return {"list of functions", false, "it is a file in tracefs"};
+  if (!tracefs) return {"list of functions", false, "it is a file in tracefs"};
   Status read = tracefs->traceable_functions([](std::string_view, std::string_view) {});
-  if (read.ok()) return {"list of functions", true, {}};
+  if (read) return {"list of functions", true, {}};
   return {"list of functions", false, one_line(read.error())};
 }
 
@@ -101,12 +101,12 @@ static std::optional<std::string> try_image(const Compiled& compiled, const Sour
   run.dry_run = run.quiet = true;
   std::optional<Refusal> refusal;
   Result<Session> session = Session::load({compiled.image, sources, writer, values}, run, &refusal);
-  if (!session.ok() && refusal)
+  if (!session && refusal)
     return without_line_breaks(place_prefix(sources, refusal->span.value_or(kNowhere)) +
                                refusal->reason);
-  if (!session.ok()) return one_line(session.error());
+  if (!session) return one_line(session.error());
   Status attached = session->attach();
-  return attached.ok() ? std::nullopt : std::optional(one_line(attached.error()));
+  return attached ? std::nullopt : std::optional(one_line(attached.error()));
 }
 
 std::optional<std::string> try_script(const Script& script, const LiveTarget& target,

@@ -40,11 +40,11 @@ class CommandLine {
   Result<Options> parse() {
     while (!reader_.is_at_end() && !is_complete_) {
       Result<OptionItem> item = reader_.next(specs_);
-      if (!item.ok()) return item.error();
+      if (!item) return item.error();
       Status status = item->index ? take_option(*item) : take_word(item->shown);
-      if (!status.ok()) return status.error();
+      if (!status) return status.error();
     }
-    if (Status status = finish(); !status.ok()) return status.error();
+    if (Status status = finish(); !status) return status.error();
     return std::move(options_);
   }
 
@@ -73,8 +73,8 @@ class CommandLine {
   Status take_option(const OptionItem& item) {
     if (const OptionRow* row = rows_[*item.index]) {
       Result<std::string> value = read_value(row, item);
-      if (!value.ok()) return value.error();
-      if (Status status = row->set(options_, item.shown, *value); !status.ok()) return status;
+      if (!value) return value.error();
+      if (Status status = row->set(options_, item.shown, *value); !status) return status;
       if (is_tool() && options_.action == Options::Action::Help) answer(tool_help(about_));
       return Done{};
     }
@@ -92,7 +92,7 @@ class CommandLine {
 
   Status take_script_option(const std::string& name, const OptionItem& item) {
     Result<std::string> value = read_value(find_option(name, kScript), item);
-    if (!value.ok()) return value.error();
+    if (!value) return value.error();
     if (name == "follow") options_.follows = true;
     if (name == "pid") followed_ = parse_number(*value);
     options_.named.emplace_back(name, item.value ? std::optional(*value) : std::nullopt);
@@ -113,8 +113,8 @@ class CommandLine {
     }
     if (may_be_command() && take_command(word)) return Done{};
     if (may_be_command())
-      if (Result<bool> is_taken = take_tool(word); !is_taken.ok() || *is_taken)
-        return is_taken.ok() ? Status(Done{}) : is_taken.error();
+      if (Result<bool> is_taken = take_tool(word); !is_taken || *is_taken)
+        return is_taken ? Status(Done{}) : is_taken.error();
     words_.push_back(word);
     return Done{};
   }
@@ -158,9 +158,9 @@ class CommandLine {
   // Whether it is the name of a tool. One of the user may have the name of a generic one.
   Result<bool> take_tool(const std::string& word) {
     Result<std::optional<ToolFile>> tool = find_tool(word);
-    if (!tool.ok()) return tool.error();
+    if (!tool) return tool.error();
     if (*tool) {
-      if (Status status = take_script_tool(std::move(**tool)); !status.ok()) return status.error();
+      if (Status status = take_script_tool(std::move(**tool)); !status) return status.error();
       return true;
     }
     if (const GenericTool* generic = find_generic_tool(word)) {
@@ -178,7 +178,7 @@ class CommandLine {
     }
     Script script = parse_tool(tool);
     Result<ToolAbout> about = describe_tool(tool, script);
-    if (!about.ok()) return about.error();
+    if (!about) return about.error();
     about_ = std::move(*about);
     if (verb_ == "source") {
       answer(whole_script(script));
@@ -219,7 +219,7 @@ class CommandLine {
       return Error{"--all is an option of 'flowtap source'", 0,
                    "flowtap source --all tcplife prints a tool with its libraries"};
     Status status = options_.tool ? finish_tool() : generic_ ? finish_generic() : finish_script();
-    if (!status.ok()) return status;
+    if (!status) return status;
     if (options_.warns && options_.no_warnings)
       return Error{"-k and --no-warnings contradict each other"};
     return Done{};
@@ -234,7 +234,7 @@ class CommandLine {
     }
     for (; next < words_.size(); next++) options_.parameters.push_back(words_[next]);
     for (const std::string& word : after_)
-      if (Status status = take_named(word); !status.ok()) return status;
+      if (Status status = take_named(word); !status) return status;
     if (options_.pid && options_.command) return Error{"-p and -c cannot be used together"};
     return check_script();
   }
@@ -268,7 +268,7 @@ class CommandLine {
   }
 
   Status finish_tool() {
-    if (Status status = follow(); !status.ok()) return status;
+    if (Status status = follow(); !status) return status;
     // Points of a picture are rows, and cells are histograms: a tool that can show them does.
     for (const ToolOption& option : about_.options)
       if (!options_.plot_file.empty() && (option.name == "each" || option.name == "hist"))
@@ -311,7 +311,7 @@ class CommandLine {
 
   Status finish_generic() {
     Result<GenericScript> script = generic_->write(line_);
-    if (!script.ok()) return script.error();
+    if (!script) return script.error();
     if (verb_ == "source") {
       answer(std::move(script->text));
       return Done{};
@@ -319,7 +319,7 @@ class CommandLine {
     if (!script->probe_filter.empty() && !options_.probe_filter.empty())
       return Error{"--probe-filter and -r cannot be used together"};
     if (!script->probe_filter.empty())
-      if (Status status = set_probe_filter(options_, "-r", script->probe_filter); !status.ok())
+      if (Status status = set_probe_filter(options_, "-r", script->probe_filter); !status)
         return status;
     options_.tool = ToolFile{
         .name = about_.name, .path = about_.name, .text = std::move(script->text), .folder = ""};

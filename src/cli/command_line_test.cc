@@ -12,7 +12,7 @@ namespace {
 // What matters of the options, or the message.
 std::string parsed(const std::string& words) {
   Result<Options> o = parse_command(split(words, ' '));
-  if (!o.ok()) return o.error().message();
+  if (!o) return o.error().message();
   std::string out = o->tool      ? "tool " + o->tool->name
                     : o->program ? "-e " + *o->program
                                  : o->script;

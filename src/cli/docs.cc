@@ -163,12 +163,12 @@ Result<std::string> write_docs(const std::string& subject, const std::string& to
   if (subject == "man" && tool.empty()) return man_page();
   if (subject == "man") {
     Result<std::optional<ToolFile>> file = find_tool(tool);
-    if (!file.ok()) return file.error();
+    if (!file) return file.error();
     if (const GenericTool* generic = *file ? nullptr : find_generic_tool(tool))
       return tool_man_page(describe_generic(*generic));
     if (!*file) return Error{fmt::format("there is no tool '{}'", tool)};
     Result<ToolAbout> about = describe_tool(**file, parse_tool(**file));
-    if (!about.ok()) return about.error();
+    if (!about) return about.error();
     return tool_man_page(*about);
   }
   return Error{fmt::format("there is no document '{}'", subject), 0,

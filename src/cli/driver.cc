@@ -145,7 +145,7 @@ void show(const Diagnostics& diagnostics, const Sources& sources, bool no_warnin
 
 void show_stats(const Session& session, const Image& image) {
   Result<std::vector<ProgramStats>> stats = session.stats();
-  if (!stats.ok()) return;
+  if (!stats) return;
   put(fmt::format("{:>12} {:>10}  {}\n", "runs", "ns/run", "probe"), stderr);
   for (size_t i = 0; i < image.programs.size(); i++) {
     const ProgramStats& s = (*stats)[i];
@@ -206,15 +206,15 @@ class Driver {
   explicit Driver(Options options) : options_(std::move(options)) {}
 
   int run() {
-    if (Status status = read(); !status.ok()) return report(status.error(), kExitScript);
+    if (Status status = read(); !status) return report(status.error(), kExitScript);
     if (!options_.target_file.empty()) return compile_for_file();
 
     if (options_.action == Options::Action::Run)
-      if (Status status = open_files(); !status.ok()) return report(status.error(), kExitUsage);
+      if (Status status = open_files(); !status) return report(status.error(), kExitUsage);
     std::optional<Child> child;
     if (options_.command) {
       Result<Child> started = Child::start(*options_.command);
-      if (!started.ok()) return report(started.error(), kExitScript);
+      if (!started) return report(started.error(), kExitScript);
       child = std::move(*started);
     }
     LiveTarget target(LiveTargetOptions{.without = options_.unused,
@@ -222,7 +222,7 @@ class Driver {
                                         .warn = warn_unless(options_.no_warnings)});
     CompileOptions how = compile_options(options_, child ? &*child : nullptr);
     Result<std::vector<std::string>> plans = wanted_plans();
-    if (!plans.ok()) return report(plans.error(), kExitUsage);
+    if (!plans) return report(plans.error(), kExitUsage);
     if (options_.action == Options::Action::Check) return check_plans(target, how, *plans);
     return run_plans(target, how, *plans, child ? &*child : nullptr);
   }
@@ -232,7 +232,7 @@ class Driver {
   Status read() {
     Result<Script> script = options_.parsed_tool ? Result<Script>(std::move(*options_.parsed_tool))
                                                  : read_script(options_);
-    if (!script.ok()) return script.error();
+    if (!script) return script.error();
     script_ = std::move(*script);
     add_filter(script_, options_.filter);
     add_text(script_, options_.added);
@@ -330,16 +330,16 @@ class Driver {
   // --target: compile for the machine that a file describes, and stop there.
   int compile_for_file() {
     Result<std::string> text = read_text(options_.target_file);
-    if (!text.ok()) return report(text.error(), kExitScript);
+    if (!text) return report(text.error(), kExitScript);
     Result<FileTarget> target = FileTarget::parse(*text);
-    if (!target.ok()) return report(target.error(), kExitScript);
+    if (!target) return report(target.error(), kExitScript);
     CompileOptions options = compile_options(options_, nullptr);
     options.lower.start_ns = 0;
     options.lower.tai_offset_ns = 0;
     options.lower.pid_namespace.reset();
     options.lower.key_seed = LowerOptions{}.key_seed;
     Result<std::vector<std::string>> plans = wanted_plans();
-    if (!plans.ok()) return report(plans.error(), kExitUsage);
+    if (!plans) return report(plans.error(), kExitUsage);
     for (const std::string& plan : *plans) {
       options.plan = plan;
       Diagnostics diagnostics;
@@ -353,7 +353,7 @@ class Driver {
   }
 
   Outcome run_image(const Compiled& compiled, RunOptions run) {
-    if (Status status = check_picture(compiled.image); !status.ok())
+    if (Status status = check_picture(compiled.image); !status)
       return {report(status.error(), kExitScript)};
     std::fflush(stdout);
     int output = output_.valid() ? output_.fd() : STDOUT_FILENO;
@@ -394,7 +394,7 @@ class Driver {
     Result<Session> session =
         Session::load({compiled.image, script_.sources, writer, values}, std::move(run), &refusal);
     if (refusal) return refused(*refusal, session.error());
-    if (!session.ok()) return refused(session.error());
+    if (!session) return refused(session.error());
     if (!is_trace) {
       data.begin();
       output_.keep();
@@ -402,20 +402,20 @@ class Driver {
       data.finish();
       return {code};
     }
-    if (Status status = session->attach(); !status.ok()) return refused(status.error());
+    if (Status status = session->attach(); !status) return refused(status.error());
     if (!run_is_dry) {
       data.begin();
       output_.keep();
       picture_.keep();
     }
-    if (Status status = drop_rights_for(compiled.image, run_has_child); !status.ok())
+    if (Status status = drop_rights_for(compiled.image, run_has_child); !status)
       return {report(status.error(), kExitKernel)};
     Result<int> code = session->loop();
     writer.flush();
     data.finish();
     if (is_loss(data.error()))
       return {report(cannot_write(options_.output, data.error()), kExitKernel)};
-    if (!code.ok()) return {report(code.error(), kExitKernel)};
+    if (!code) return {report(code.error(), kExitKernel)};
     if (options_.shows_stats) {
       show_stats(*session, compiled.image);
       show_kernel_memory(*session, compiled.image);
@@ -460,7 +460,7 @@ class Driver {
                       is_json(options_),
                       options_.output.empty() && ::isatty(STDOUT_FILENO) == 1};
     Result<int> code = options_.mode == Mode::Test ? run_tests(tests) : run_benchmarks(tests);
-    return code.ok() ? *code : report(code.error(), kExitScript);
+    return code ? *code : report(code.error(), kExitScript);
   }
 
   RunOptions run_options(const Compiled& compiled, Child* child) const {
@@ -498,7 +498,7 @@ class Driver {
          {std::pair{&output_, &options_.output}, {&picture_, &options_.plot_file}}) {
       if (name->empty()) continue;
       Result<OutputFile> opened = OutputFile::open(*name);
-      if (!opened.ok()) return opened.error();
+      if (!opened) return opened.error();
       *file = std::move(*opened);
     }
     if (output_.is_same(picture_)) return Error{"-o and --plot name the same file"};
@@ -525,14 +525,14 @@ int list(const Options& options) {
   LiveTarget target(
       LiveTargetOptions{.pid = options.pid, .warn = warn_unless(options.no_warnings)});
   Result<std::string> text = list_probes(target, options.search, options.verbose > 0);
-  if (!text.ok()) return report(text.error(), kExitScript);
+  if (!text) return report(text.error(), kExitScript);
   put(*text);
   return 0;
 }
 
 int docs(const Options& options) {
   Result<std::string> text = write_docs(options.search, options.script);
-  if (!text.ok()) return report(text.error(), kExitUsage);
+  if (!text) return report(text.error(), kExitUsage);
   put(*text);
   return 0;
 }
@@ -549,7 +549,7 @@ int check_kernel(const Options& options) {
 
 static int drive_to_end(std::vector<std::string> words) {
   Result<Options> options = parse_command(std::move(words));
-  if (!options.ok()) return report(options.error(), kExitUsage);
+  if (!options) return report(options.error(), kExitUsage);
   for (const std::string& text : options->without_effect)
     if (!options->no_warnings) put(fmt::format("warning: {}\n", text), stderr);
   switch (options->action) {

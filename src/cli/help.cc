@@ -87,7 +87,8 @@ constexpr Form kForms[] = {
     {"[options] NAME [the tool's options]", "run a tool; 'flowtap tools' lists them"},
     {"-l [PATTERN]", "list what can be traced"},
     {"check [SCRIPT|NAME]", "print what this kernel permits, and which plans of a script work"},
-    {"help NAME", "describe a tool; 'flowtap source [--all] NAME' prints its script [with its libraries]"},
+    {"help NAME",
+     "describe a tool; 'flowtap source [--all] NAME' prints its script [with its libraries]"},
     {"tutorial [N]", "twelve short lessons that run by themselves"},
 };
 
@@ -201,7 +202,7 @@ std::string completion_script() {
   };
   for (const ToolFile& tool : all_tools())
     if (Result<ToolAbout> about = describe_tool(tool, parse_tool(tool));
-        tool.folder.empty() && about.ok())
+        tool.folder.empty() && about)
       add(*about);
   for (const GenericTool* tool : generic_tools()) add(describe_generic(*tool));
   return fmt::format(

@@ -40,7 +40,7 @@ std::string probe_types(const LiveTarget& target) {
   std::string out = "Probe types\n";
   out += line("kprobe", target.has(Feature::Kprobes));
   out += line("tracepoint", has_tracepoints);
-  out += line("rawtracepoint", target.raw_tracepoint("sched_switch").ok());
+  out += line("rawtracepoint", bool{target.raw_tracepoint("sched_switch")});
   out += line("fentry", target.has(Feature::Fentry));
   out += line("uprobe", has_perf_source("uprobe"));
   out += line("perf_event", libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_PERF_EVENT, nullptr) == 1);

@@ -76,14 +76,14 @@ class Lister {
       size_t at = found.find(':');
       Result<TracepointFormat> format =
           target_.tracepoint(found.substr(0, at), found.substr(at + 1));
-      if (format.ok()) out_ += list_arguments(*format);
+      if (format) out_ += list_arguments(*format);
     }
   }
 
   void add_typed(const ProbeRow& row, const std::string& name,
                  const Result<FunctionSignature>& signature) {
     add(fmt::format("{}:{}", row.name, name));
-    if (is_verbose_ && signature.ok())
+    if (is_verbose_ && signature)
       out_ += list_arguments(*signature, row.has(kHasRetval) ? ShowResult::Yes : ShowResult::No);
   }
 
@@ -103,7 +103,7 @@ class Lister {
       if (!is_verbose_) continue;
       Result<FunctionSignature> signature =
           target_.kernel_function(found.substr(0, at), found.substr(at + 1));
-      if (signature.ok())
+      if (signature)
         out_ += list_arguments(*signature, row.has(kHasRetval) ? ShowResult::Yes : ShowResult::No);
     }
   }
@@ -113,7 +113,7 @@ class Lister {
     std::vector<std::string> parts = split(rest, ':');
     Result<std::vector<BpfFunction>> found =
         target_.bpf_functions(parts.size() > 2 ? parts[1] : "", parts.back());
-    if (!found.ok()) return;
+    if (!found) return;
     for (const BpfFunction& function : *found) {
       if (!function.has_btf) continue;
       std::string module = fmt::format("{}{}", kBpfModule, function.program);
@@ -141,10 +141,10 @@ class Lister {
     std::string path = rest.substr(0, colon);
     std::string pattern = colon == std::string::npos ? "*" : rest.substr(colon + 1);
     Result<std::vector<std::string>> files = target_.binaries(path);
-    if (!files.ok()) return;
+    if (!files) return;
     for (const std::string& file : *files) {
       Result<std::vector<UserFunction>> functions = target_.user_functions(file);
-      if (!functions.ok()) continue;
+      if (!functions) continue;
       std::string last;
       for (const UserFunction& function : *functions)
         if (glob_match(pattern, function.name) && function.name != last) {
@@ -156,7 +156,7 @@ class Lister {
 
   void add_parameters(const std::string& file, const UserFunction& function) {
     Result<std::vector<Field>> parameters = target_.user_parameters(file, function);
-    if (!parameters.ok()) return;  // no debug information
+    if (!parameters) return;  // no debug information
     for (const Field& field : *parameters)
       out_ += fmt::format("    {} {}\n", type_name(field.type), field.name);
   }
@@ -164,12 +164,12 @@ class Lister {
   void add_usdt(const ProbeRow& row, const std::string& rest) {
     std::vector<std::string> parts = split(rest, ':');
     Result<std::vector<std::string>> files = target_.binaries(parts[0]);
-    if (!files.ok()) return;
+    if (!files) return;
     std::string provider = parts.size() > 2 ? parts[1] : "*";
     std::string name = parts.size() > 1 ? parts.back() : "*";
     for (const std::string& file : *files) {
       Result<std::vector<UsdtProbe>> probes = target_.usdt_probes(file);
-      if (!probes.ok()) continue;
+      if (!probes) continue;
       for (const UsdtProbe& probe : *probes)
         if (glob_match(provider, probe.provider) && glob_match(name, probe.name))
           add(fmt::format("{}:{}:{}:{}", row.name, file, probe.provider, probe.name));

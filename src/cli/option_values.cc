@@ -67,14 +67,14 @@ Result<int> parse_pid(const std::string& shown, const std::string& text) {
 
 Status set_pid(Options& options, const std::string& shown, const std::string& text) {
   Result<int> pid = parse_pid(shown, text);
-  if (!pid.ok()) return pid.error();
+  if (!pid) return pid.error();
   options.pid = *pid;
   return Done{};
 }
 
 Status add_dwarf_pid(Options& options, const std::string& shown, const std::string& text) {
   Result<int> pid = parse_pid(shown, text);
-  if (!pid.ok()) return pid.error();
+  if (!pid) return pid.error();
   options.dwarf_pids.push_back(*pid);
   return Done{};
 }

@@ -69,7 +69,7 @@ static Result<std::string> read_bytes(const std::string& path) {
 
 Result<std::string> read_text(const std::string& path) {
   Result<std::string> text = read_bytes(path);
-  if (!text.ok()) return text.error();
+  if (!text) return text.error();
   if (text->find('\0') != std::string::npos)
     return Error{fmt::format("'{}' is a binary file, not a script", path), 0,
                  "a program is traced by a script that names it: uprobe:FILE:FUNCTION { ... }"};
@@ -104,7 +104,7 @@ Result<Script> read_script(const Options& options) {
   }
   bool is_stdin = options.script == "-";
   Result<std::string> text = read_text(is_stdin ? "/dev/stdin" : options.script);
-  if (!text.ok()) return text.error();
+  if (!text) return text.error();
   if (!is_stdin) script.name = options.script;
   script.text = std::move(*text);
   std::string folder = fs::path(options.script).parent_path().string();
@@ -124,7 +124,7 @@ Result<std::vector<std::pair<std::string, std::string>>> read_import(const std::
                                                                      const std::string& path,
                                                                      bool must_be_safe) {
   fs::path where = fs::path(path).is_absolute() ? fs::path(path) : fs::path(folder) / path;
-  if (Status status = refuse_world_writable(where.string()); !status.ok()) return status.error();
+  if (Status status = refuse_world_writable(where.string()); !status) return status.error();
   auto can_be_imported = [](const fs::path& file) {
     return file.extension() == ".bt" || file.extension() == ".h";
   };
@@ -132,7 +132,7 @@ Result<std::vector<std::pair<std::string, std::string>>> read_import(const std::
   std::error_code error;
   if (fs::is_directory(where, error)) {
     Result<std::vector<std::string>> entries = names_in(where.string());
-    if (!entries.ok()) return entries.error();
+    if (!entries) return entries.error();
     for (const std::string& name : *entries)
       if (can_be_imported(name)) names.push_back((where / name).string());
   } else {
@@ -146,10 +146,10 @@ Result<std::vector<std::pair<std::string, std::string>>> read_import(const std::
   std::vector<std::pair<std::string, std::string>> files;
   for (const std::string& name : names) {
     if (must_be_safe)
-      if (Status status = refuse_what_others_can_change(name); !status.ok())
+      if (Status status = refuse_what_others_can_change(name); !status)
         return Error{fmt::format("cannot import '{}': {}", name, status.error().message())};
     Result<std::string> text = read_text(name);
-    if (!text.ok()) return text.error();
+    if (!text) return text.error();
     files.emplace_back(name, std::move(*text));
   }
   return files;

@@ -93,11 +93,11 @@ Result<std::optional<ToolFile>> find_tool(const std::string& name) {
     std::string path = directory + "/" + name + ".bt";
     std::error_code error;
     if (!fs::is_regular_file(path, error)) continue;
-    if (Status status = refuse_what_others_can_change(path); !status.ok())
+    if (Status status = refuse_what_others_can_change(path); !status)
       return Error{fmt::format("cannot run tool '{}': {}", name, status.error().message()), 0,
                    status.error().hint};
     Result<std::string> text = read_text(path);
-    if (!text.ok()) return text.error();
+    if (!text) return text.error();
     return std::optional<ToolFile>({name, path, std::move(*text), directory});
   }
   return find_embedded_tool(name);
@@ -107,7 +107,7 @@ std::vector<ToolFile> all_tools() {
   std::vector<std::string> names;
   for (const std::string& directory : tool_directories()) {
     Result<std::vector<std::string>> entries = names_in(directory);
-    if (!entries.ok()) continue;  // usually there is none
+    if (!entries) continue;  // usually there is none
     for (const fs::path name : *entries)
       if (name.extension() == ".bt") names.push_back(name.stem().string());
   }
@@ -118,7 +118,7 @@ std::vector<ToolFile> all_tools() {
   std::vector<ToolFile> tools;
   for (const std::string& name : names) {
     Result<std::optional<ToolFile>> found = find_tool(name);
-    std::optional<ToolFile> tool = found.ok() ? *found : find_embedded_tool(name);
+    std::optional<ToolFile> tool = found ? *found : find_embedded_tool(name);
     if (tool) tools.push_back(std::move(*tool));
   }
   return tools;

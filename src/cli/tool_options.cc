@@ -21,7 +21,7 @@ static void complete(ToolOption& option) {
 
 Result<ToolAbout> describe_tool(const ToolFile& tool, const Script& script) {
   Result<ToolAbout> about = describe_script(tool.name, script);
-  if (!about.ok()) return about.error();
+  if (!about) return about.error();
   for (ToolOption& option : about->options) complete(option);
   return about;
 }

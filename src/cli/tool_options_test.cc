@@ -57,7 +57,7 @@ Result<ToolAbout> about_of(const ToolFile& tool) { return describe_tool(tool, pa
 
 TEST(ToolOptions, options_are_those_of_getopt_and_of_the_frame) {
   Result<ToolAbout> about = about_of({"slow", "slow.bt", kTool, ""});
-  ASSERT_TRUE(about.ok());
+  ASSERT_TRUE(about);
   std::vector<std::string> found;
   for (const OptionText& text : option_texts(*about))
     found.push_back(text.spelling + ": " + text.meaning);
@@ -81,7 +81,7 @@ TEST(ToolOptions, options_are_those_of_getopt_and_of_the_frame) {
 }
 
 TEST(ToolOptions, a_tool_with_a_mistake_is_refused) {
-  EXPECT_FALSE(about_of({"bad", "bad.bt", "begin { ", ""}).ok());
+  EXPECT_FALSE(about_of({"bad", "bad.bt", "begin { ", ""}));
 }
 
 }  // namespace

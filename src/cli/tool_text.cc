@@ -48,7 +48,7 @@ Layers by_layer(bool only_carried) {
   Layers layers;
   for (const ToolFile& file : all_tools()) {
     if (only_carried && !file.folder.empty()) continue;
-    if (Result<ToolAbout> about = describe_tool(file, parse_tool(file)); about.ok())
+    if (Result<ToolAbout> about = describe_tool(file, parse_tool(file)); about)
       layers[about->head.layer.empty() ? "other" : about->head.layer].push_back(std::move(*about));
   }
   for (const GenericTool* tool : generic_tools())

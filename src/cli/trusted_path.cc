@@ -50,7 +50,7 @@ static Result<std::string> absolute(const std::string& path) {
 
 Status refuse_what_others_can_change(const std::string& path) {
   Result<std::string> whole = absolute(path);
-  if (!whole.ok()) return whole.error();
+  if (!whole) return whole.error();
   std::string at;  // without links and a slash at its end
   std::deque<std::string> rest;
   auto prepend = [&](const std::string& more) {
@@ -70,13 +70,13 @@ Status refuse_what_others_can_change(const std::string& path) {
     struct stat info;
     if (::lstat(part.c_str(), &info) != 0)
       return errno_error(fmt::format("cannot read '{}'", part));
-    if (Status status = check_part(part, info); !status.ok()) return status;
+    if (Status status = check_part(part, info); !status) return status;
     if (!S_ISLNK(info.st_mode)) {
       at = part;
       continue;
     }
     Result<std::string> target = link_target(part);
-    if (!target.ok()) return target.error();
+    if (!target) return target.error();
     if (++links > kMostLinks) return Error{fmt::format("cannot read '{}'", path), ELOOP};
     if (target->starts_with("/")) at.clear();
     prepend(*target);

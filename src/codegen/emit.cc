@@ -501,7 +501,7 @@ static Result<Program> generate_any(ir::Program program, uint32_t& scratch_size)
   if (has_crowded_loops(program)) return try_generate(std::move(program), 0, scratch_size);
   for (uint32_t budget : {320u, 160u, 64u}) {
     Result<Program> out = try_generate(program, budget, scratch_size);
-    if (out.ok()) return out;
+    if (out) return out;
   }
   return try_generate(std::move(program), 0, scratch_size);
 }

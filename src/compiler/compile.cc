@@ -94,7 +94,7 @@ class Compiler {
       uint32_t scratch_size = 0;
       Program& out = lowered.image.programs[i];
       Result<Program> code = codegen::generate(std::move(lowered.programs[i]), scratch_size);
-      if (!code.ok()) {
+      if (!code) {
         diagnostics_.error(out.attach.empty() ? Span{} : out.attach[0].span, code.error().message())
             .with_hint("split the probe into several");
         return false;

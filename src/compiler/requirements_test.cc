@@ -13,7 +13,7 @@ namespace {
 
 FileTarget machine(const std::string& text) {
   Result<FileTarget> target = FileTarget::parse(text);
-  CHECK(target.ok());
+  CHECK(target);
   return std::move(*target);
 }
 

@@ -114,7 +114,7 @@ void merge_imports(Script& script, const ReadImport& read) {
       return;
     }
     auto files = read(import_path(script, import));
-    if (!files.ok()) {
+    if (!files) {
       script.diagnostics.error(import.span, files.error().message());
       continue;
     }

@@ -14,7 +14,7 @@ namespace {
 
 FileTarget no_machine() {
   Result<FileTarget> target = FileTarget::parse("");
-  CHECK(target.ok());
+  CHECK(target);
   return std::move(*target);
 }
 
@@ -55,7 +55,7 @@ TEST(Script, filters_are_put_before_predicates) {
 
 TEST(Script, pages_are_those_of_the_machine) {
   Result<FileTarget> target = FileTarget::parse("page_size 65536");
-  ASSERT_TRUE(target.ok());
+  ASSERT_TRUE(target);
   auto ring_of = [&](const std::string& pages) -> std::string {
     Script script = parse_script(
         {.name = "x", .text = "config = { perf_rb_pages = " + pages + " } begin { print(1); }"});

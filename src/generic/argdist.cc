@@ -91,7 +91,7 @@ class DistributionParser {
 
   Result<Distribution> parse() {
     Result<ProbeSpec> spec = parse_probe_spec(text_);
-    if (!spec.ok()) return spec.error();
+    if (!spec) return spec.error();
     out_.spec = *spec;
     size_t at = spec->end, hash = find_outside(text_, "#", at);
     label_ = trim(text_.substr(std::min(hash + 1, text_.size())));
@@ -100,7 +100,7 @@ class DistributionParser {
       return spec_error(text_, at, "':' is expected behind the probe",
                         "write it as p::tcp_sendmsg(struct sock *sk, struct msghdr *m, size_t n):"
                         "int:n");
-    if (Status status = at == body_.size() ? take_default() : take_parts(at + 1); !status.ok())
+    if (Status status = at == body_.size() ? take_default() : take_parts(at + 1); !status)
       return status.error();
     return std::move(out_);
   }
@@ -140,12 +140,12 @@ class DistributionParser {
     for (size_t i = 0; i < values.size(); i++) {
       if (values[i].empty()) return spec_error(text_, values_at, "the expression is missing");
       Result<std::string> value = expressions.rewrite(values[i], text_);
-      if (!value.ok()) return value.error();
+      if (!value) return value.error();
       out_.values.push_back(as_type(*value, types[i], out_.spec));
     }
     if (values_end < body_.size()) {
       Result<std::string> filter = expressions.rewrite(trim(body_.substr(values_end + 1)), text_);
-      if (!filter.ok()) return filter.error();
+      if (!filter) return filter.error();
       out_.filter = *filter;
     }
     out_.entries = expressions.entries;
@@ -198,7 +198,7 @@ Result<GenericScript> write_argdist(const GenericLine& line) {
       return Error{fmt::format("'{}' stands behind neither -H nor -C", word.text), 0,
                    "-H shows histograms, -C counts"};
     Result<Distribution> one = DistributionParser(word.text, word.group == 'H', all).parse();
-    if (!one.ok()) return one.error();
+    if (!one) return one.error();
     has_marker |= one->spec.kind == SpecKind::Marker;
     all.push_back(std::move(*one));
   }

@@ -89,7 +89,7 @@ class Expressions::Rewriter {
                       : c == '\''                   ? take_character()
                       : c == '$' || is_word_char(c) ? take_word()
                                                     : take_other();
-      if (!status.ok()) return status.error();
+      if (!status) return status.error();
     }
     return out_;
   }
@@ -174,11 +174,11 @@ class Expressions::Rewriter {
       return error(start, "'$entry' is known at a return only", hint_return());
     if (!is_call) return error(start, "'$entry' needs an argument", "write $entry(size)");
     Result<std::string_view> inside = take_arguments();
-    if (!inside.ok()) return inside.error();
+    if (!inside) return inside.error();
     ProbeSpec entered = spec_;
     entered.kind = SpecKind::Function;
     Result<std::string> kept = Expressions(entered).rewrite(*inside, whole_);
-    if (!kept.ok()) return kept.error();
+    if (!kept) return kept.error();
     size_t number = 0;
     while (number < all_.entries.size() && all_.entries[number] != *kept) number++;
     if (number == all_.entries.size()) all_.entries.push_back(*kept);
@@ -189,12 +189,12 @@ class Expressions::Rewriter {
   Status take_comparison() {
     size_t open = at_;
     Result<std::string_view> inside = take_arguments();
-    if (!inside.ok()) return inside.error();
+    if (!inside) return inside.error();
     size_t comma = find_outside(*inside, ",");
     if (comma == inside->size())
       return error(open, "STRCMP takes a text and a value", "write STRCMP(\"name\", value)");
     Result<std::string> value = all_.rewrite(trim(inside->substr(comma + 1)), whole_);
-    if (!value.ok()) return value.error();
+    if (!value) return value.error();
     out_ += fmt::format("(str({}) == {})", *value, trim(inside->substr(0, comma)));
     return Done{};
   }

@@ -20,7 +20,7 @@ constexpr OptionSpec kFunccountOptions[] = {
 
 Result<GenericScript> write_funccount(const GenericLine& line) {
   Result<ProbeSpec> spec = only_probe(line);
-  if (!spec.ok()) return spec.error();
+  if (!spec) return spec.error();
   GenericScript script{.duration = line.number("duration")};
   if (line.has("regexp")) script.probe_filter = take_regexp(*spec);
   script.text = script_head(line) + per_report("") +

@@ -53,7 +53,7 @@ std::string several_functions(const ProbeSpec& spec, bool by_function, const std
 
 Result<GenericScript> write_funclatency(const GenericLine& line) {
   Result<ProbeSpec> spec = only_probe(line);
-  if (!spec.ok()) return spec.error();
+  if (!spec) return spec.error();
   if (spec->kind == SpecKind::Event || spec->kind == SpecKind::Marker)
     return Error{"only functions take time; an event happens at once", 0,
                  "name a function: vfs_read, c:getaddrinfo"};

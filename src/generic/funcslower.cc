@@ -76,7 +76,7 @@ Result<GenericScript> write_funcslower(const GenericLine& line) {
   for (size_t i = 0; i < line.words.size(); i++) {
     const std::string& text = line.words[i].text;
     Result<ProbeSpec> spec = parse_probe_spec(text);
-    if (!spec.ok()) return spec.error();
+    if (!spec) return spec.error();
     if (spec->kind == SpecKind::Event || spec->kind == SpecKind::Marker)
       return spec_error(text, 0, "only functions take time; an event happens at once");
     if (spec->has_glob())

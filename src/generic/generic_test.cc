@@ -19,14 +19,14 @@ std::string script_of(const char* tool, std::vector<std::string> words) {
   reader.set_owner(tool);
   while (!reader.is_at_end()) {
     Result<OptionItem> item = reader.next(found->options);
-    if (!item.ok()) return item.error().message();
+    if (!item) return item.error().message();
     if (item->index)
       line.add(found->options[*item->index], *item);
     else
       line.add_word(item->shown);
   }
   Result<GenericScript> script = found->write(line);
-  if (!script.ok()) return script.error().message();
+  if (!script) return script.error().message();
   size_t second = script->text.find('\n');
   return script->text.substr(script->text.find('\n', second + 1) + 1);
 }
@@ -50,7 +50,7 @@ TEST(ProbeSpecs, become_attach_points) {
   };
   for (const auto& c : cases) {
     Result<ProbeSpec> spec = parse_probe_spec(c.text);
-    EXPECT_EQ(spec.ok() ? attach_point(*spec) : spec.error().message(), c.expected) << c.text;
+    EXPECT_EQ(spec ? attach_point(*spec) : spec.error().message(), c.expected) << c.text;
   }
 }
 
@@ -67,14 +67,14 @@ TEST(ProbeSpecs, mistakes_have_their_place) {
   };
   for (const auto& c : cases) {
     Result<ProbeSpec> spec = parse_probe_spec(c.text);
-    EXPECT_EQ(spec.ok() ? "fine" : spec.error().message(), c.expected) << c.text;
+    EXPECT_EQ(spec ? "fine" : spec.error().message(), c.expected) << c.text;
   }
 }
 
 TEST(ProbeSpecs, signatures_have_types_and_names) {
   Result<ProbeSpec> spec =
       parse_probe_spec("p::f(struct sock *sk, const char *name, unsigned long n, int, struct x)");
-  ASSERT_TRUE(spec.ok());
+  ASSERT_TRUE(spec);
   std::string text;
   for (const Parameter& p : spec->parameters) text += "[" + p.type + "|" + p.name + "]";
   EXPECT_EQ(text, "[struct sock *|sk][const char *|name][unsigned long|n][int|][struct x|]");
@@ -106,7 +106,7 @@ TEST(ExpressionsOfBcc, become_those_of_scripts) {
   for (const auto& c : cases) {
     ProbeSpec spec = *parse_probe_spec(c.probe);
     Result<std::string> out = Expressions(spec).rewrite(c.text, c.text);
-    EXPECT_EQ(out.ok() ? *out : out.error().message(), c.expected) << c.text;
+    EXPECT_EQ(out ? *out : out.error().message(), c.expected) << c.text;
   }
 }
 

@@ -116,7 +116,7 @@ Result<ProbeSpec> parse_probe_spec(std::string_view text) {
   if (spec.name.empty())
     return spec_error(text, name_at, "no function or event is named", std::string(kForms));
   if (spec.end < text.size() && text[spec.end] == '(')
-    if (Status status = parse_signature(text, spec); !status.ok()) return status.error();
+    if (Status status = parse_signature(text, spec); !status) return status.error();
   return spec;
 }
 

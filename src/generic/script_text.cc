@@ -66,7 +66,7 @@ Result<ProbeSpec> only_probe(const GenericLine& line) {
     return spec;
   }
   Result<ProbeSpec> spec = parse_probe_spec(text);
-  if (!spec.ok()) return spec.error();
+  if (!spec) return spec.error();
   if (spec->end < text.size())
     return spec_error(text, spec->end, "only a probe is expected here",
                       "argdist and trace take expressions");

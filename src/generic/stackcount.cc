@@ -43,7 +43,7 @@ std::string folded_report(const GenericLine& line, const std::vector<std::string
 
 Result<GenericScript> write_stackcount(const GenericLine& line) {
   Result<ProbeSpec> spec = only_probe(line);
-  if (!spec.ok()) return spec.error();
+  if (!spec) return spec.error();
   bool only_kernel = line.has("kernel-stacks-only"), only_user = line.has("user-stacks-only");
   if (only_kernel && only_user) return Error{"-K and -U contradict each other"};
   GenericScript script{.duration = line.number("duration")};

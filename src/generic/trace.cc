@@ -59,7 +59,7 @@ class TraceWriter {
 
   Status parse() {
     Result<ProbeSpec> spec = parse_probe_spec(text_);
-    if (!spec.ok()) return spec.error();
+    if (!spec) return spec.error();
     spec_ = *spec;
     Expressions expressions(spec_);
     expressions.retval_type = "int64";
@@ -68,12 +68,12 @@ class TraceWriter {
       size_t close = find_outside(text_, ")", at + 1);
       if (close == text_.size()) return spec_error(text_, at, "there is no ')' for this '('");
       Result<std::string> filter = expressions.rewrite(text_.substr(at + 1, close - at - 1), text_);
-      if (!filter.ok()) return filter.error();
+      if (!filter) return filter.error();
       filter_ = *filter;
       at = skip_blanks(close + 1);
     }
     if (at < text_.size())
-      if (Status status = take_message(at, expressions); !status.ok()) return status;
+      if (Status status = take_message(at, expressions); !status) return status;
     if (expressions.needs_entry()) entries_ = entry_probe(spec_, expressions);
     forget_ = forget_entry(expressions);
     return Done{};
@@ -127,7 +127,7 @@ class TraceWriter {
       size_t stop = find_outside(text_, ",", next + 1);
       Result<std::string> value =
           expressions.rewrite(trim(text_.substr(next + 1, stop - next - 1)), text_);
-      if (!value.ok()) return value.error();
+      if (!value) return value.error();
       values.push_back(*value);
       next = stop;
     }
@@ -183,7 +183,7 @@ Result<GenericScript> write_trace(const GenericLine& line) {
   bool has_marker = false;
   for (const GenericLine::Word& word : line.words) {
     all.emplace_back(line, word.text);
-    if (Status status = all.back().parse(); !status.ok()) return status.error();
+    if (Status status = all.back().parse(); !status) return status.error();
     has_marker |= all.back().spec().kind == SpecKind::Marker;
   }
   Columns columns = columns_of(line);

@@ -11,11 +11,11 @@ namespace flowtap {
 
 static bool has_probe(std::string_view kind, std::string_view rest) {
   if (kind == "kprobe")
-    return perf_source_type("kprobe").ok() &&
+    return perf_source_type("kprobe") &&
            !KernelSymbols().addresses_of({std::string(rest)})[0].empty();
   Result<Tracefs> tracefs = Tracefs::find();
   size_t colon = rest.find(':');
-  return tracefs.ok() && !tracefs->events(rest.substr(0, colon), rest.substr(colon + 1)).empty();
+  return tracefs && !tracefs->events(rest.substr(0, colon), rest.substr(colon + 1)).empty();
 }
 
 std::string hint_for_function(const std::string& function) {

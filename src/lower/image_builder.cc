@@ -175,7 +175,7 @@ void ImageBuilder::add_local_storage(MapId number) {
   local_storage_.push_back(-1);
   bool fits =
       uses(Feature::TaskStorage) && !options_.pid_namespace && checked_.maps[number].is_per_thread;
-  if (!fits || !target_.iterator("task").ok()) return;
+  if (!fits || !target_.iterator("task")) return;
   MapDef& printed = image_.maps[static_cast<size_t>(script_maps_[0][number])];
   printed.is_dumped = true;
   printed.max_entries = 0;

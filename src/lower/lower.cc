@@ -53,7 +53,7 @@ static void add_dumps(ImageBuilder& image, std::vector<Program>& programs,
   for (size_t i = 0; i < image.checked().maps.size(); i++) {
     if (image.local_storage(MapId(i)) < 0) continue;
     Result<FunctionSignature> tasks = image.target().iterator("task");
-    CHECK(tasks.ok());
+    CHECK(tasks);
     Program program{.name = fmt::format("dump_{}", i), .type = ProgramType::Iter};
     program.attach_btf_id = tasks->btf_id;
     ir::Program code{.name = program.name};

@@ -18,10 +18,10 @@ Status write_packet(const std::string& path) {
 TEST(CaptureFiles, an_older_capture_is_replaced) {
   TestDirectory directory;
   std::string path = directory.path() + "/out.pcap";
-  ASSERT_TRUE(write_packet(path).ok());
+  ASSERT_TRUE(write_packet(path));
   std::string first = *read_file(path);
   EXPECT_EQ(first.size(), 24u + 16 + 2);
-  ASSERT_TRUE(write_packet(path).ok());
+  ASSERT_TRUE(write_packet(path));
   EXPECT_EQ(*read_file(path), first);
   struct stat info;
   ASSERT_EQ(::stat(path.c_str(), &info), 0);
@@ -32,7 +32,7 @@ TEST(CaptureFiles, nothing_else_is) {
   TestDirectory directory;
   directory.write("passwd", "root:x:0:0");
   Status written = write_packet(directory.path() + "/passwd");
-  ASSERT_FALSE(written.ok());
+  ASSERT_FALSE(written);
   EXPECT_NE(written.error().message().find("is no capture file"), std::string::npos);
   EXPECT_EQ(*read_file(directory.path() + "/passwd"), "root:x:0:0");
 }

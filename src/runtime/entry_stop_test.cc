@@ -33,11 +33,11 @@ TEST(EntryStop, libraries_are_mapped_and_nothing_has_run) {
   TestDirectory directory;
   std::string file = directory.path() + "/made";
   Result<Child> child = Child::start("touch " + file);
-  ASSERT_TRUE(child.ok());
+  ASSERT_TRUE(child);
   {
     Result<EntryStop> stop = EntryStop::watch(child->pid());
     if (!stop) GTEST_SKIP() << stop.error().message();
-    ASSERT_TRUE(child->resume().ok());
+    ASSERT_TRUE(child->resume());
     ASSERT_TRUE(stop->wait());
     EXPECT_TRUE(has_c_library(child->pid()));
     EXPECT_FALSE(read_file(file));
@@ -48,11 +48,11 @@ TEST(EntryStop, libraries_are_mapped_and_nothing_has_run) {
 
 TEST(EntryStop, the_exit_code_is_the_commands) {
   Result<Child> child = Child::start("sh -c 'exec sh -c \"exit 7\"'");
-  ASSERT_TRUE(child.ok());
+  ASSERT_TRUE(child);
   {
     Result<EntryStop> stop = EntryStop::watch(child->pid());
     if (!stop) GTEST_SKIP() << stop.error().message();
-    ASSERT_TRUE(child->resume().ok());
+    ASSERT_TRUE(child->resume());
     ASSERT_TRUE(stop->wait());
   }
   ASSERT_TRUE(stop_ends_soon(*child));
@@ -67,21 +67,21 @@ TEST(EntryStop, a_command_that_cannot_run_is_not_waited_for) {
   std::string file = directory.write("script", "#!/no/such/shell\n");
   ::chmod(file.c_str(), 0755);
   Result<Child> child = Child::start(file);
-  ASSERT_TRUE(child.ok());
+  ASSERT_TRUE(child);
   Result<EntryStop> stop = EntryStop::watch(child->pid());
   if (!stop) GTEST_SKIP() << stop.error().message();
-  EXPECT_FALSE(child->resume().ok());
+  EXPECT_FALSE(child->resume());
   EXPECT_FALSE(stop->wait());
 }
 
 TEST(EntryStop, letting_go_before_exec_leaves_the_child_waiting) {
   Result<Child> child = Child::start("true");
-  ASSERT_TRUE(child.ok());
+  ASSERT_TRUE(child);
   {
     Result<EntryStop> stop = EntryStop::watch(child->pid());
     if (!stop) GTEST_SKIP() << stop.error().message();
   }
-  EXPECT_TRUE(child->resume().ok());
+  EXPECT_TRUE(child->resume());
   EXPECT_TRUE(stop_ends_soon(*child));
 }
 

@@ -35,8 +35,8 @@ TEST(EventSources, run_what_is_ready_in_the_order_of_adding) {
   sources.add(third.out.get(), note('3'));
   third.fill();
   first.fill();
-  ASSERT_TRUE(sources.wait(-1).ok());
-  ASSERT_TRUE(sources.run_ready().ok());
+  ASSERT_TRUE(sources.wait(-1));
+  ASSERT_TRUE(sources.run_ready());
   EXPECT_EQ(ran, "13");
 }
 
@@ -52,8 +52,8 @@ TEST(EventSources, are_not_run_again_after_a_wait_in_vain) {
   });
   pipe.fill();
   for (int i = 0; i < 2; i++) {
-    ASSERT_TRUE(sources.wait(0).ok());
-    ASSERT_TRUE(sources.run_ready().ok());
+    ASSERT_TRUE(sources.wait(0));
+    ASSERT_TRUE(sources.run_ready());
   }
   EXPECT_EQ(runs, 1);
 }
@@ -72,12 +72,12 @@ TEST(EventSources, pass_over_what_was_removed_or_paused) {
   sources.add(third.out.get(), [&] { return ran += '3', Status(Done{}); });
   sources.set_paused(third.out.get(), true);
   for (Pipe* pipe : {&first, &second, &third}) pipe->fill();
-  ASSERT_TRUE(sources.wait(-1).ok());
-  ASSERT_TRUE(sources.run_ready().ok());
+  ASSERT_TRUE(sources.wait(-1));
+  ASSERT_TRUE(sources.run_ready());
   EXPECT_EQ(ran, "1");
   sources.set_paused(third.out.get(), false);
-  ASSERT_TRUE(sources.wait(-1).ok());
-  ASSERT_TRUE(sources.run_ready().ok());
+  ASSERT_TRUE(sources.wait(-1));
+  ASSERT_TRUE(sources.run_ready());
   EXPECT_EQ(ran, "13");
 }
 
@@ -89,9 +89,9 @@ TEST(EventSources, end_with_the_first_error) {
   sources.add(second.out.get(), [&] { return ran = true, Status(Done{}); });
   first.fill();
   second.fill();
-  ASSERT_TRUE(sources.wait(-1).ok());
+  ASSERT_TRUE(sources.wait(-1));
   Status done = sources.run_ready();
-  ASSERT_FALSE(done.ok());
+  ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message(), "no");
   EXPECT_FALSE(ran);
 }

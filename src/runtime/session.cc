@@ -76,7 +76,7 @@ Status Session::State::set_gate(Gate gate) {
 
 // Detaches everything; what it gives is to be closed at leisure.
 std::vector<Fd> Session::State::let_go() {
-  bool is_gate_closed = !attached.empty() && parts.image.gate >= 0 && set_gate(Gate::Over).ok();
+  bool is_gate_closed = !attached.empty() && parts.image.gate >= 0 && set_gate(Gate::Over);
   std::vector<Attachment> attachments;
   for (Attached& one : attached) {
     one.attachment.is_gated &= is_gate_closed;

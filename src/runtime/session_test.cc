@@ -174,7 +174,7 @@ TEST_F(SessionTest, a_second_signal_soon_after_the_first_changes_nothing) {
   if (pid == 0) {
     image_.programs[1] = Assembler("end").record(0, 0, ::getpid()).done().at(end_point()).program();
     Watched writer(out_, diagnostics_, context_, [] { ::kill(::getpid(), SIGINT); });
-    (void)run(parts(writer), {}).ok();
+    (void)run(parts(writer), {});
     ::_exit(0);
   }
   int status = 0;
@@ -225,7 +225,7 @@ TEST_F(SessionTest, the_end_of_the_process_ends_it) {
   Result<Child> process = Child::start("sleep 0.1");
   ASSERT_TRUE(process);
   pid_t pid = process->pid();
-  Watched writer(out_, diagnostics_, context_, [&] { (void)process->resume().ok(); });
+  Watched writer(out_, diagnostics_, context_, [&] { (void)process->resume(); });
   Result<int> code = run(parts(writer), {.pid = pid});
   EXPECT_TRUE(code) << code.error().message();
 }

@@ -134,7 +134,7 @@ class Expander : private PointMaker {
     if (!has_glob(function) && !has_glob(module)) {
       Result<FunctionSignature> known =
           is_typed ? target_.kernel_function(module, function) : Result<FunctionSignature>(Error{});
-      if (known.ok()) {
+      if (known) {
         module = known->module.empty() ? "vmlinux" : known->module;
         if (std::string why = why_not_traced(*known); !why.empty())
           return void(
@@ -152,7 +152,7 @@ class Expander : private PointMaker {
     const std::string id = count() == 3 ? part(2) : "", &name = part(count());
     bool is_wildcard = has_glob(name) || has_glob(id);
     Result<std::vector<BpfFunction>> found = target_.bpf_functions(id, name);
-    if (!found.ok()) return void(error(found.error().message()).with_hint(found.error().hint));
+    if (!found) return void(error(found.error().message()).with_hint(found.error().hint));
     std::string without_types;
     for (const BpfFunction& function : *found) {
       if (!function.has_btf) without_types = function.name;
@@ -180,7 +180,7 @@ class Expander : private PointMaker {
       // The compiler makes functions that BTF does not describe: tcp_v4_fill_cb.isra.0.
       if (is_typed) {
         Result<FunctionSignature> known = target_.kernel_function(owner, name);
-        if (!known.ok() || !why_not_traced(*known).empty()) continue;
+        if (!known || !why_not_traced(*known).empty()) continue;
       }
       add_function(row, owner, name, offset);
       if (of_name[name] > 1) points_.back().namesake = static_cast<int>(same);
@@ -347,7 +347,7 @@ class Expander : private PointMaker {
     if (!target_.has(Feature::Btf))
       return void(error(
           "iterators are known by the kernel's type information (BTF), which this kernel lacks"));
-    if (!target_.iterator(part(1)).ok()) {
+    if (!target_.iterator(part(1))) {
       Diagnostic& report = error(fmt::format("this kernel has no iterator '{}'", part(1)));
       if (auto near = nearest(part(1), target_.iterators()))
         report.with_hint(fmt::format("did you mean '{}'?", *near));

@@ -290,7 +290,7 @@ class Checker {
   // Pointers that system calls take point to user memory.
   bool describe_tracepoint(Instance& instance, const AttachPoint& point) {
     Result<TracepointFormat> format = target_.tracepoint(point.target, point.function);
-    if (!format.ok()) return report(point, format.error());
+    if (!format) return report(point, format.error());
     if (point.target == "syscalls")
       for (Field& field : format->fields)
         if (is(field.type, Kind::Pointer))
@@ -301,8 +301,8 @@ class Checker {
 
   bool describe_typed(Instance& instance, const AttachPoint& point,
                       const Result<FunctionSignature>& signature) {
-    if (!signature.ok() && options_.allows_missing) return skip(point, signature.error());
-    if (!signature.ok()) {
+    if (!signature && options_.allows_missing) return skip(point, signature.error());
+    if (!signature) {
       Error error = signature.error();
       if (error.hint.empty()) error.hint = hint_for_function(point.function, target_);
       return report(point, error);
@@ -321,14 +321,14 @@ class Checker {
       return report(point, {"'args' is known only where a function begins", 0, "use reg()"});
     UserFunction function{.name = point.function, .address = point.address};
     Result<std::vector<Field>> parameters = target_.user_parameters(point.target, function);
-    if (!parameters.ok()) return report(point, parameters.error());
+    if (!parameters) return report(point, parameters.error());
     instance.args = args_type(std::move(*parameters));
     return true;
   }
 
   bool describe_usdt(Instance& instance, const AttachPoint& point) {
     Result<std::vector<UsdtProbe>> probes = target_.usdt_probes(point.target);
-    if (!probes.ok()) return report(point, probes.error());
+    if (!probes) return report(point, probes.error());
     for (const UsdtProbe& probe : *probes)
       if (probe.provider == point.provider && probe.name == point.function &&
           probe.file_offset == point.file_offset)

@@ -71,7 +71,7 @@ std::optional<FunctionProbe> relative_of(const Probe& probe, const AttachPoint& 
                              : !target.has(Feature::Fentry) && target.has(Feature::Kprobes);
   if (!is_wanted) return std::nullopt;
   Result<FunctionSignature> signature = target.kernel_function(point.target, point.function);
-  if (!signature.ok() || !is_simple(*signature, target.arch())) return std::nullopt;
+  if (!signature || !is_simple(*signature, target.arch())) return std::nullopt;
   // fentry would go to one of them, and not say to which.
   if (is_kprobe && target.is_shared_name(point.target, point.function)) return std::nullopt;
 

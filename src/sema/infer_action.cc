@@ -47,7 +47,7 @@ void ActionTypes::check_format(const Expr& expr, const Builtin& builtin,
   const std::optional<std::string>& text = info(*args[0]).text;
   if (!text) return;
   Result<std::vector<FormatPiece>> pieces = parse_format(*text);
-  if (!pieces.ok()) {
+  if (!pieces) {
     error(args[0]->span, pieces.error().message());
     return;
   }

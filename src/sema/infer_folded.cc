@@ -61,7 +61,7 @@ Type FoldedCalls::getopt_type(const Expr& expr, const std::vector<ExprPtr>& args
 std::string FoldedCalls::fail_message(const std::vector<ExprPtr>& args) {
   const std::optional<std::string>& format = info(*args[0]).text;
   Result<std::vector<FormatPiece>> pieces = parse_format(format.value_or(""));
-  if (!format || !pieces.ok()) return "fail() was reached";
+  if (!format || !pieces) return "fail() was reached";
   std::string out;
   size_t next = 1;
   for (const FormatPiece& piece : *pieces) {

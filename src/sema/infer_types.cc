@@ -38,7 +38,7 @@ void WrittenTypes::report_unknown_type(const TypeSpec& spec) {
   Diagnostic& report = error(spec.span, fmt::format("there is no type '{}'", spec.name));
   std::string program = traced_program();
   if (!program.empty()) {
-    if (Result<Type> found = input_.target.user_type(program, spec.name); !found.ok())
+    if (Result<Type> found = input_.target.user_type(program, spec.name); !found)
       report.with_hint(found.error().message() + ": define it in the script");
   } else if (!input_.target.has(Feature::Btf)) {
     report.with_hint("this kernel has no BTF to look it up in: define it in the script");

@@ -15,7 +15,7 @@ namespace flowtap {
 // The files of a target; an empty one stands for all that the process of -p executes.
 std::vector<std::string> UserPoints::find_binaries(const std::string& name) {
   Result<std::vector<std::string>> paths = target_.binaries(name);
-  if (paths.ok()) return *paths;
+  if (paths) return *paths;
   Diagnostic& report = error(paths.error().message());
   if (!paths.error().hint.empty()) report.with_hint(paths.error().hint);
   return {};
@@ -67,7 +67,7 @@ void UserPoints::expand_in_binary(const ProbeRow& row, const std::string& path,
   bool is_one_name = !is_cpp && !has_glob(function) && !parse_number(function);
   Result<std::vector<UserFunction>> functions =
       target_.user_functions(path, is_one_name ? function : "");
-  if (!functions.ok()) {
+  if (!functions) {
     if (names_one_binary()) error(functions.error().message());
     return;
   }
@@ -132,7 +132,7 @@ void UserPoints::warn_of_shared_code(const std::string& path, const UserFunction
                                      uint64_t address) {
   std::vector<std::string> names;
   Result<std::vector<UserFunction>> functions = target_.user_functions(path);
-  if (!functions.ok()) return;
+  if (!functions) return;
   for (const UserFunction& other : *functions) {
     bool is_internal = other.name.starts_with('_');
     if (!other.is_resolver || other.address == resolver.address || is_internal) continue;
@@ -163,7 +163,7 @@ bool UserPoints::check_offset(const std::string& path, const UserFunction& funct
 
 void UserPoints::report_no_function(const std::string& path, const std::string& function) {
   Result<std::vector<UserFunction>> read = target_.user_functions(path);
-  std::vector<UserFunction> functions = read.ok() ? std::move(*read) : std::vector<UserFunction>();
+  std::vector<UserFunction> functions = read ? std::move(*read) : std::vector<UserFunction>();
   std::vector<std::string> names;
   names.reserve(functions.size());
   for (const UserFunction& candidate : functions) names.push_back(candidate.name);
@@ -224,10 +224,10 @@ void UserPoints::expand_source_line(const ProbeRow& row) {
   for (const std::string& path : find_binaries(part(1))) {
     Result<std::vector<uint64_t>> addresses = target_.source_line(path, place);
     Result<std::vector<UserFunction>> functions = target_.user_functions(path);
-    if (addresses.ok() && functions.ok()) {
+    if (addresses && functions) {
       add_source_line(row, path, place, *addresses, *functions);
     } else if (names_one_binary()) {
-      const Error& reason = addresses.ok() ? functions.error() : addresses.error();
+      const Error& reason = addresses ? functions.error() : addresses.error();
       Diagnostic& report = error(reason.message());
       if (!reason.hint.empty()) report.with_hint(reason.hint);
     }
@@ -255,7 +255,7 @@ void UserPoints::expand_marker(const ProbeRow& row) {
   bool is_in_process = count() == 1;  // usdt:NAME
   for (const std::string& path : find_binaries(is_in_process ? "" : part(1))) {
     Result<std::vector<UsdtProbe>> probes = target_.usdt_probes(path);
-    if (!probes.ok()) {
+    if (!probes) {
       if (!is_in_process && names_one_binary()) error(probes.error().message());
       continue;
     }

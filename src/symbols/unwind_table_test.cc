@@ -222,7 +222,7 @@ std::map<uint64_t, std::string> rows_of_readelf(const std::string& path) {
 
 void compare_with_readelf(const std::string& path, size_t least) {
   Result<ElfFile> file = ElfFile::open(path);
-  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file);
   std::vector<UnwindRow> rows = *read_unwind_table(*file);
   std::map<uint64_t, std::string> expected = rows_of_readelf(path);
   EXPECT_GE(expected.size(), least);

@@ -166,12 +166,12 @@ TEST(FileTarget, demangled_names_match_with_and_without_parameters) {
 
 TEST(FileTarget, says_which_processor_and_pages_it_has) {
   Result<FileTarget> target = FileTarget::parse("arch x86_64\npage_size 65536\n");
-  ASSERT_TRUE(target.ok()) << target.error().message();
+  ASSERT_TRUE(target) << target.error().message();
   EXPECT_EQ(target->arch().name, "x86_64");
   EXPECT_EQ(target->page_size(), 65536u);
   EXPECT_EQ(&FileTarget::parse("")->arch(), &host_arch());
-  EXPECT_FALSE(FileTarget::parse("arch pdp11").ok());
-  EXPECT_FALSE(FileTarget::parse("page_size 0").ok());
+  EXPECT_FALSE(FileTarget::parse("arch pdp11"));
+  EXPECT_FALSE(FileTarget::parse("page_size 0"));
 }
 
 }  // namespace

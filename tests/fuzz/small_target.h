@@ -13,7 +13,7 @@ inline FileTarget small_target() {
   std::ifstream file(FLOWTAP_SOURCE_DIR "/tests/target/small.target");
   std::string text{std::istreambuf_iterator<char>(file), {}};
   Result<FileTarget> target = FileTarget::parse(text);
-  CHECK(target.ok());
+  CHECK(target);
   return std::move(*target);
 }
 
