@@ -123,7 +123,7 @@ TEST(GenericTools, write_scripts) {
       {"funccount", {"u:libc:x"}, "plan functions {\nuprobe:libc:x { @[func] = count(); }\n}\n"},
       {"stackcount", {"t:a:b"}, "let @ per report;\n"},
       {"funclatency", {"-u", "f"}, "let @usecs per report;\nlet @total per report;\n"},
-      {"argdist", {"-C", "t:a:b()"}, "let @b per report;\n"},
+      {"argdist", {"-C", "t:a:b()"}, "let @calls per report;\n"},
       {"stackcount", {"-UP", "t:a:b"}, "tracepoint:a:b { @[comm, pid, ustack] = count(); }\n"},
       {"stackcount", {"t:a:b"}, "{ @[ustack, kstack] = count(); }\n"},
       {"stackcount", {"-f", "-K", "f"}, "printf(\"%s;%s %d\\n\", $kv.0.0, $kv.0.1, $kv.1);"},
