@@ -341,7 +341,12 @@ Result<std::vector<UserFunction>> LiveTarget::user_functions(const std::string& 
 std::vector<UserFunction> LiveTarget::implementations(const std::string& path,
                                                       const UserFunction& resolver) const {
   auto [known, is_new] = state_->implementations.try_emplace(path);
-  if (is_new) known->second = state_->find_implementations(path, arch().indirect);
+  if (is_new) {
+    known->second = state_->find_implementations(path, arch().indirect);
+    if (is_reading_over())
+      warn(std::string(why_reading_is_over()) +
+           ": implementations of functions may be missing that only some processes use");
+  }
   auto [first, end] = known->second.equal_range(resolver.address);
   std::vector<UserFunction> found;
   for (; first != end; first++) found.push_back(first->second);
@@ -350,6 +355,7 @@ std::vector<UserFunction> LiveTarget::implementations(const std::string& path,
 
 std::multimap<uint64_t, UserFunction> LiveTarget::State::find_implementations(
     const std::string& path, const IndirectRelocations& kinds) const {
+  ReadingOfOthers reading;
   Result<ElfFile> file = ElfFile::open(path);
   if (!file) return {};
   std::vector<UserFunction> functions = file->functions().found;
