@@ -65,6 +65,10 @@ TEST(CommandLine, words_become_options) {
       {"-k --no-warnings -e x", "-k and --no-warnings contradict each other"},
       {"--test --bench -e x", "--test and --bench cannot be used together"},
       {"-v", "no script given"},
+      {"-b --usdt-file-activation -e x", "-e x"},
+      {"-I include -e x", "-I is not supported: no headers are read, types come from BTF"},
+      {"--include x.h -e x",
+       "--include is not supported: no headers are read, types come from BTF"},
   };
   for (const auto& c : cases) EXPECT_EQ(parsed(c[0]), c[1]) << c[0];
 }

@@ -550,8 +550,6 @@ int check_kernel(const Options& options) {
 static int drive_to_end(std::vector<std::string> words) {
   Result<Options> options = parse_command(std::move(words));
   if (!options) return report(options.error(), kExitUsage);
-  for (const std::string& text : options->without_effect)
-    if (!options->no_warnings) put(fmt::format("warning: {}\n", text), stderr);
   switch (options->action) {
     case Options::Action::Say: put(options->search); return 0;
     case Options::Action::Help: put(help_text()); return 0;

@@ -48,15 +48,13 @@ Status choose_mode(Options& options, const std::string& shown, const std::string
 constexpr const char* kTest = "test";
 constexpr const char* kBench = "bench";
 
-// bpftrace's options for what flowtap always does, or never has to.
-constexpr const char* kNoBtf = "-b has no effect: BTF is used where the kernel has it";
-constexpr const char* kNoInclude = "-I has no effect: headers are not read, types come from BTF";
-constexpr const char* kNoActivation =
-    "--usdt-file-activation has no effect: the kernel sets semaphores by file";
-template <const char* const& why>
-Status warn_only(Options& options, const std::string&, const std::string&) {
-  options.without_effect.emplace_back(why);
-  return Done{};
+// bpftrace's options for what flowtap always does: it uses BTF where there is one, and the kernel
+// sets the semaphores of USDT probes by file.
+Status do_as_always(Options&, const std::string&, const std::string&) { return Done{}; }
+
+Status refuse_headers(Options&, const std::string& shown, const std::string&) {
+  return Error{fmt::format("{} is not supported: no headers are read, types come from BTF", shown),
+               0, "put definitions of your own into the script, or into one that it imports"};
 }
 
 // Only words and meaning: the script gets the value.
@@ -147,11 +145,9 @@ constexpr OptionRow kTable[] = {
     {{0, "mode", Takes::Text, "MODE", ""}, kAlone | kNotInHelp, set_mode},
     {{0, "target", Takes::Text, "FILE", ""}, kAlone | kNotInHelp, keep<&Options::target_file>},
     {{0, "docs", Takes::Text, "SUBJECT", ""}, kAlone | kNotInHelp, choose_docs},
-    {{'b', "btf", Takes::Nothing, "", ""}, kAlone | kNotInHelp, warn_only<kNoBtf>},
-    {{'I', "include", Takes::Text, "FILE", "", true}, kAlone | kNotInHelp, warn_only<kNoInclude>},
-    {{0, "usdt-file-activation", Takes::Nothing, "", ""},
-     kAlone | kNotInHelp,
-     warn_only<kNoActivation>},
+    {{'b', "btf", Takes::Nothing, "", ""}, kAlone | kNotInHelp, do_as_always},
+    {{'I', "include", Takes::Text, "FILE", "", true}, kAlone | kNotInHelp, refuse_headers},
+    {{0, "usdt-file-activation", Takes::Nothing, "", ""}, kAlone | kNotInHelp, do_as_always},
 
     // --- tools: which process and connection ---
     {{'p', "pid", Takes::Number, "PID", "trace this process only"}, kProcess | kScript, set_pid},

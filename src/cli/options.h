@@ -67,7 +67,6 @@ struct Options {
   std::string plan;                         // --plan: the only one to try
   FeatureSet unused;                        // --no-feature
   std::string target_file;                  // --target: a described machine instead of this one
-  std::vector<std::string> without_effect;  // what to say about options that change nothing
 
   void add_filter(const std::string& condition) {
     if (!filter.empty()) filter += " && ";

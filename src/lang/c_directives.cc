@@ -3,8 +3,8 @@
 //   line = "#" ( "define" NAME [text] | "define" NAME"(" ... | "undef" NAME | "include" ...
 //        | "if" constant | "ifdef" NAME | "ifndef" NAME | "elif" constant | "else" | "endif" )
 //
-// An #include is only recorded: kernel types come from BTF and constants from tables. Lines have
-// no continuation, as in bpftrace.
+// An #include is only recorded: kernel types come from BTF and constants from tables. A header in
+// quotes may be the user's own. Lines have no continuation, as in bpftrace.
 
 #include "lang/c_directives.h"
 
@@ -62,6 +62,9 @@ void Directives::line(const CDefinition& definition, const ConstantLookup& looku
   if (word == "include") {
     size_t at = definition.text.find("include") + word.size();
     out_.includes.emplace_back(trim(std::string_view(definition.text).substr(at)));
+    if (out_.includes.back().starts_with('"'))
+      diagnostics_.warning(definition.span, "this header is not read: types come from BTF")
+          .with_hint("definitions of your own belong into the script, or into one that it imports");
     return;
   }
   diagnostics_.error(tokens[0].span, fmt::format("unknown directive '#{}'", word));

@@ -67,7 +67,13 @@ constexpr const char* kWithoutEffect[] = {"symbol_source",  "max_type_res_iterat
                                           "unstable_addr",  "unstable_import",
                                           "unstable_macro", "unstable_map_decl"};
 // Accepted for scripts of bpftrace: flowtap has nothing that they could change.
-constexpr const char* kUnused[] = {"on_stack_limit", "show_debug_info", "use_blazesym"};
+struct Unused {
+  const char* key;
+  const char* why;
+};
+constexpr Unused kUnused[] = {{"on_stack_limit", "values go to the stack while it has room"},
+                              {"show_debug_info", "stacks have no source lines"},
+                              {"use_blazesym", "flowtap reads symbols itself"}};
 constexpr const char* kEnvironmentOnly[] = {"btf", "kernel_source", "kernel_build", "vmlinux",
                                             "color"};
 
@@ -200,8 +206,9 @@ void apply(Config& config, const ConfigEntry& entry, uint64_t page_size, Diagnos
       error.with_hint(fmt::format("did you mean '{}'?", *near));
     return;
   }
-  for (const char* unused : kUnused)
-    if (key == unused) diagnostics.warning(entry.span, fmt::format("'{}' has no effect", key));
+  for (const Unused& unused : kUnused)
+    if (key == unused.key)
+      diagnostics.warning(entry.span, fmt::format("'{}' has no effect: {}", key, unused.why));
   std::string expected = std::visit(Assigner{config, value, *setting, page_size}, setting->field);
   if (!expected.empty())
     diagnostics.error(entry.span,
