@@ -249,14 +249,14 @@ def library_problem(path):
 # A tool's script is read to learn from: at most 80 lines of 100 columns behind the head, but for what columns mean. These are
 # longer, or have as many wider lines; the lists may only become shorter.
 LONG_TOOLS = {
-    "backlog": 162, "biolatency": 82, "gethostlatency": 86, "skbdrop": 150, "skblife": 132, "so1stbyte": 105, "soconnlat": 177,
+    "backlog": 162, "biolatency": 82, "gethostlatency": 86, "skbdrop": 146, "skblife": 132, "so1stbyte": 105, "soconnlat": 177,
     "sofdsnoop": 93, "solife": 117, "sormem": 156, "superping": 117, "tcpnagle": 94, "tcpretrans": 103, "tcpsynbl": 109, "tcptop":
     191, "tcpwin": 85, "udplife": 121,
 }
 WIDE_TOOLS = {
     "backlog": 1, "bioerr": 1, "filetype": 8, "gethostlatency": 1, "ipecn": 1, "netsize": 1, "rxcpu": 1, "skblife": 1,
     "so1stbyte": 1, "socksize": 1, "sockstat": 1, "sofamily": 1, "sofdsnoop": 1, "softirqs": 3, "solife": 2, "solisten": 1,
-    "soprotocol": 1, "sormem": 3, "superping": 1, "tcpbind": 1, "tcpdrop": 1, "tcpgraph": 1, "tcplife": 1, "tcpnagle": 1,
+    "soprotocol": 1, "sormem": 3, "superping": 1, "tcpbind": 1, "tcpgraph": 1, "tcplife": 1, "tcpnagle": 1,
     "tcpretrans": 1, "tcpsynbl": 1, "tcpwin": 1, "udplife": 2,
 }
 

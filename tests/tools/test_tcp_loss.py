@@ -1,10 +1,12 @@
 """Segments that were lost, as the tools show them, beside what the load lost and what the kernel counted."""
 
 import os
+import re
 import socket
 
 from functions import may_miss_events
-from processes import Skipped
+from namespaces import cable, stream
+from processes import Running, Skipped
 from shared import (differing, flowtap_text, json_records, json_rows, left_in_queues, named_namespace, plans_that_work, rows_by_option,
                     rows_of_load, run_all_beside, run_beside, run_load)
 
@@ -106,6 +108,21 @@ def tcpdrop_knows_the_socket(root, flowtap):
     done, closed, filtered, err = drops_during(flowtap)
     return (differing("of closed ports", {(0, "-", 0)}, {(row["pid"], row["comm"] or "-", row["state"]) for row in closed})
             + differing("of filters", {(done["pid"], "ESTABLISHED")}, {(row["pid"], row["state"]) for row in filtered}) + err)
+
+
+@may_miss_events("packets in softirq")
+def tcpdrop_names_the_qdisc(root, flowtap):
+    """tc -s qdisc: dropped, by a shaper that has room for few packets of this process"""
+    with cable() as (here, there):
+        here.run("ethtool -K cable tso off gso off; tc qdisc replace dev cable root tbf rate 8mbit burst 5k limit 9k")
+        running = Running(flowtap, "tcpdrop", "-f", "json", "--netns", str(here.pid))
+        stream(here, there, 300_000)
+        out, err = running.stop()
+        dropped = int(re.search(r"dropped (\d+)", here.run("tc -s qdisc show dev cable"))[1])
+    rows = [row for row in json_rows(out) if "QDISC" in row["reason"]]
+    owners = {(row["where"], row["pid"], row["daddr"]) for row in rows}
+    return (differing("places and processes", {("tbf of cable", os.getpid(), "10.77.0.2")}, owners) + differing("tc: dropped", dropped, len(rows))
+            + differing("states", True, {row["state"] for row in rows} <= {"ESTABLISHED", "FIN_WAIT1"}) + differing("some were dropped", True, dropped > 5) + err)
 
 
 @may_miss_events("packets in softirq")
