@@ -37,7 +37,11 @@ static std::vector<int> cpus_in(const char* name) {
 
 std::vector<int> online_cpus() { return cpus_in("online"); }
 
-uint32_t count_possible_cpus() { return static_cast<uint32_t>(cpus_in("possible").size()); }
+// It is asked for every map and program, and stays what it is.
+uint32_t count_possible_cpus() {
+  static const uint32_t kCount = static_cast<uint32_t>(cpus_in("possible").size());
+  return kCount;
+}
 
 KernelVersion running_version() {
   utsname system{};
