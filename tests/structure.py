@@ -249,7 +249,7 @@ def library_problem(path):
 # A tool's script is read to learn from: at most 80 lines of 100 columns behind the head, but for what columns mean. These are
 # longer, or have as many wider lines; the lists may only become shorter.
 LONG_TOOLS = {
-    "backlog": 162, "biolatency": 82, "gethostlatency": 86, "skbdrop": 146, "skblife": 132, "so1stbyte": 105, "soconnlat": 177,
+    "backlog": 162, "biolatency": 82, "gethostlatency": 86, "skbdrop": 143, "skblife": 132, "so1stbyte": 105, "soconnlat": 177,
     "sofdsnoop": 93, "solife": 117, "sormem": 156, "superping": 117, "tcpnagle": 94, "tcpretrans": 103, "tcpsynbl": 109, "tcptop":
     191, "tcpwin": 85, "udplife": 121,
 }

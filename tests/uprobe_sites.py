@@ -95,14 +95,14 @@ def named_place_that_would_change_the_program_is_refused(flowtap):
 def wildcard_of_harmful_places_is_refused(flowtap):
     program = program_beside(flowtap)
     done = run(flowtap, "--dry-run", "-e", f"uprobe:{program}:site_vpcmpeq* {{ }}")
-    return "" if done.returncode == 1 and "error: none of the 5 places of 'uprobe:" in done.stderr else done.stderr
+    return "" if done.returncode == 1 and "error: none of 5 places of 'uprobe:" in done.stderr else done.stderr
 
 
 def named_place_is_left_out_where_scripts_say_so(flowtap):
     program = program_beside(flowtap)
     script = f"config = {{ missing_probes = warn }} uprobe:{program}:site_vpor, uprobe:{program}:site_push {{ }}"
     done = run(flowtap, "--dry-run", "-e", script)
-    return "" if "warning: 1 of 1 places of" in done.stderr and "Attached 1 probe\n" in done.stderr else done.stderr
+    return "" if "warning: 1 of 1 place of" in done.stderr and "Attached 1 probe\n" in done.stderr else done.stderr
 
 
 def tools_for_functions_leave_them_out(flowtap):

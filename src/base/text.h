@@ -22,6 +22,8 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
 std::string to_lower(std::string_view text);
 std::string to_upper(std::string_view text);
+// "1 packet", "2 packets".
+std::string counted(uint64_t count, std::string_view noun);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 
 // Whole-string match; '*' stands for any run of characters and is the only wildcard.

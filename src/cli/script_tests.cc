@@ -9,6 +9,7 @@
 #include <chrono>
 #include <iterator>
 
+#include "base/text.h"
 #include "output/json_string.h"
 
 namespace flowtap {
@@ -39,8 +40,6 @@ Error nothing_to_run(const char* kind) {
 }
 
 std::string take(Sink& sink) { return std::exchange(sink.buffer(), {}); }
-
-std::string counted(size_t count) { return fmt::format("{} test{}", count, count == 1 ? "" : "s"); }
 
 class Report {
  public:
@@ -87,7 +86,7 @@ Result<int> run_tests(const ScriptTests& tests) {
   std::vector<TestProbe> probes = find_probes(tests.image, ProbeKind::Test);
   if (probes.empty()) return nothing_to_run("test");
   std::vector<std::string> failed;
-  report.line(Good, "==========", fmt::format("Running {}.", counted(probes.size())));
+  report.line(Good, "==========", fmt::format("Running {}.", counted(probes.size(), "test")));
   for (const TestProbe& test : probes) {
     report.line(Good, " RUN      ", test.name);
     Watch::time_point began = Watch::now();
@@ -108,10 +107,11 @@ Result<int> run_tests(const ScriptTests& tests) {
     append_json_string(members, written);
     report.record("test_result", test.name, members);
   }
-  report.line(Good, "==========", fmt::format("{} ran.", counted(probes.size())));
-  report.line(Good, "  PASSED  ", fmt::format("{}.", counted(probes.size() - failed.size())));
+  report.line(Good, "==========", fmt::format("{} ran.", counted(probes.size(), "test")));
+  report.line(Good, "  PASSED  ",
+              fmt::format("{}.", counted(probes.size() - failed.size(), "test")));
   if (failed.empty()) return 0;
-  report.line(Bad, "  FAILED  ", fmt::format("{}, listed below:", counted(failed.size())));
+  report.line(Bad, "  FAILED  ", fmt::format("{}, listed below:", counted(failed.size(), "test")));
   for (const std::string& name : failed) report.line(Bad, "  FAILED  ", name);
   return 1;
 }

@@ -127,10 +127,10 @@ class DistributionParser {
     std::vector<std::string_view> values =
         split_outside(body_.substr(values_at, values_end - values_at), ',');
     if (types.size() != values.size())
-      return spec_error(
-          text_, values_at,
-          fmt::format("there are {} types for {} expressions", types.size(), values.size()),
-          "each expression has its type: ':u32,u64:a,b'");
+      return spec_error(text_, values_at,
+                        fmt::format("found {} for {}", counted(types.size(), "type"),
+                                    counted(values.size(), "expression")),
+                        "each expression has its type: ':u32,u64:a,b'");
     if (out_.is_histogram && values.size() > 1)
       return spec_error(text_, values_at, "a histogram shows one value",
                         "count several with -C, or give each its own specification");

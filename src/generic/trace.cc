@@ -160,9 +160,9 @@ class TraceWriter {
       number++;
     }
     if (number != values.size())
-      return spec_error(
-          text_, at,
-          fmt::format("the format has {} conversions for {} values", number, values.size()));
+      return spec_error(text_, at,
+                        fmt::format("the format has {} for {}", counted(number, "conversion"),
+                                    counted(values.size(), "value")));
     for (const std::string& value : values) values_ += ", " + value;
     return Done{};
   }

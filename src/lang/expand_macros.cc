@@ -220,8 +220,8 @@ void Expander::expand_function(ExprPtr& e, const Function& function, std::vector
   called_.insert(&function);
   size_t takes = function.params.size();
   if (args.size() != takes) {
-    error(e->span, fmt::format("'{}' takes {} argument{}, found {}", function.name, takes,
-                               takes == 1 ? "" : "s", args.size()))
+    error(e->span, fmt::format("'{}' takes {}, found {}", function.name, counted(takes, "argument"),
+                               args.size()))
         .with_note(function.span, "it is declared here");
     return;
   }

@@ -112,9 +112,8 @@ bool ParameterExpander::take_tail(Expr& e, bool even_if_number) {
   const std::string& text = text_of(parameter->number, sum->left->span, "\"\"");
   uint64_t skip = static_cast<uint64_t>(*skipped);
   if (given && skip >= text.size())
-    diagnostics_.warning(
-        e.span, fmt::format("this string is always empty: parameter '${}' has {} characters",
-                            parameter->number, text.size()));
+    diagnostics_.warning(e.span, fmt::format("this string is always empty: parameter '${}' has {}",
+                                             parameter->number, counted(text.size(), "character")));
   e.node = StringLiteral{skip < text.size() ? text.substr(skip) : ""};
   return true;
 }

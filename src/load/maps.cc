@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/text.h"
 #include "kernel/bpf_call.h"
 #include "privileges/rights.h"
 #include "target/feature.h"
@@ -43,8 +44,8 @@ std::string hint_for(const MapDef& map, int code) {
                  ? "not enough memory for it: lower max_map_keys or declare a smaller map"
                  : "not enough memory for it";
     case E2BIG:
-      return fmt::format("keys of {} bytes and values of {} bytes are more than the kernel takes",
-                         map.key_size, map.value_size);
+      return fmt::format("keys of {} and values of {} are more than the kernel takes",
+                         counted(map.key_size, "byte"), counted(map.value_size, "byte"));
     case EINVAL:
       return map.type == MapType::Ringbuf ? feature_row(Feature::RingBuffers).needed() : "";
     default: return {};

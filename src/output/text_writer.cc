@@ -14,6 +14,7 @@
 
 #include <iterator>
 
+#include "base/text.h"
 #include "output/value_text.h"
 
 namespace flowtap {
@@ -103,8 +104,7 @@ void TextWriter::warnf(const Place& place, const FormatCall& call) {
 }
 
 void TextWriter::attached_probes(uint64_t count) {
-  fmt::format_to(std::back_inserter(begin_diagnostic()), "Attached {} probe{}\n", count,
-                 count == 1 ? "" : "s");
+  fmt::format_to(std::back_inserter(begin_diagnostic()), "Attached {}\n", counted(count, "probe"));
   diagnostics_.flush();
 }
 
@@ -128,7 +128,7 @@ void TextWriter::runtime_error(const Place& place, std::string_view message) {
 }
 
 void TextWriter::lost_events(uint64_t count) {
-  fmt::format_to(std::back_inserter(begin_diagnostic()), "Lost {} events\n", count);
+  fmt::format_to(std::back_inserter(begin_diagnostic()), "Lost {}\n", counted(count, "event"));
   diagnostics_.flush();
 }
 

@@ -18,6 +18,7 @@
 
 #include "attach/detach.h"
 #include "base/interrupt.h"
+#include "base/text.h"
 #include "builtins/probes.h"
 #include "kernel/run_program.h"
 #include "read/stats.h"
@@ -349,11 +350,11 @@ Status Session::State::finish() {
                                 unwind->rows()));
   if (actions->bad_records() > 0)
     parts.writer.runtime_error(
-        at.place(), fmt::format("{} records could not be understood", actions->bad_records()));
+        at.place(), counted(actions->bad_records(), "record") + " could not be understood");
   if (actions->commands_left() > 0)
-    parts.writer.runtime_error(
-        at.place(), fmt::format("{} commands of system() were still to be run, and were left out",
-                                actions->commands_left()));
+    parts.writer.runtime_error(at.place(),
+                               fmt::format("could not run {} of system() before the end",
+                                           counted(actions->commands_left(), "command")));
   parts.writer.flush();
   return Done{};
 }

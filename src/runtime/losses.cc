@@ -11,12 +11,15 @@
 
 #include <cstring>
 
+#include "base/text.h"
 #include "read/map_reader.h"
 #include "read/stats.h"
 #include "runtime/places.h"
 
 namespace flowtap {
 namespace {
+
+constexpr const char* kInside = "another probe was running";
 
 std::string times(uint64_t count) { return count == 1 ? "once" : fmt::format("{} times", count); }
 
@@ -25,15 +28,14 @@ std::string reason(int64_t code) {
 }
 
 std::string map_full_message(const Site& site, SiteCount count) {
-  const char* updates = count.count == 1 ? "update" : "updates";
+  std::string updates = counted(count.count, "update");
   if (count.last_code == 0 || count.last_code == -EEXIST)
-    return fmt::format("map '{}' lost {} {}: the key was removed at that moment", site.subject,
-                       count.count, updates);
+    return fmt::format("map '{}' lost {}: the key was removed at that moment", site.subject,
+                       updates);
   if (count.last_code != -E2BIG)
-    return fmt::format("map '{}' refused {} {}: {}", site.subject, count.count, updates,
-                       reason(count.last_code));
-  return fmt::format("map '{}' is full: {} {} lost; raise the limit, e.g. --max-keys 50000",
-                     site.subject, count.count, updates);
+    return fmt::format("map '{}' refused {}: {}", site.subject, updates, reason(count.last_code));
+  return fmt::format("map '{}' is full: {} lost; raise the limit, e.g. --max-keys 50000",
+                     site.subject, updates);
 }
 
 // The subject is a plural: "completions".
@@ -61,7 +63,7 @@ std::string site_message(const Site& site, SiteCount count) {
   std::string often = times(count.count);
   switch (site.kind) {
     case SiteKind::RingbufFull:
-      return fmt::format("{} records lost: the ring buffer was full", count.count);
+      return counted(count.count, "record") + " lost: the ring buffer was full";
     case SiteKind::ActionLost:
       return fmt::format("{} was lost {}: the ring buffer was full", site.subject, often);
     case SiteKind::MapFull: return map_full_message(site, count);
@@ -162,8 +164,8 @@ bool Losses::report_misses() {
     if (!stats || stats->recursion_misses == 0 || program.attach.empty()) continue;
     ScriptPlace at(in_.sources, program.attach[0].span);
     std::string message =
-        fmt::format("{} events of '{}' missed: they came while a probe was running",
-                    stats->recursion_misses, program.attach[0].name);
+        fmt::format("{} of '{}' missed: {}", counted(stats->recursion_misses, "event"),
+                    program.attach[0].name, kInside);
     in_.writer.runtime_error(at.place(), message);
     has_said = true;
   }
@@ -171,9 +173,8 @@ bool Losses::report_misses() {
     ScriptPlace at(in_.sources, missed.point->span);
     bool is_return = probe_row(missed.point->kind).has(kHasRetval);
     std::string message =
-        fmt::format("{} events of '{}' missed: {}", missed.count, missed.point->name,
-                    is_return ? "too many calls were under way at once"
-                              : "they came while a probe was running");
+        fmt::format("{} of '{}' missed: {}", counted(missed.count, "event"), missed.point->name,
+                    is_return ? "too many calls were under way at once" : kInside);
     in_.writer.runtime_error(at.place(), message);
   }
   return has_said || !missed_.empty();

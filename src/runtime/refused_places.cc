@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.h"
 #include "runtime/places.h"
 
 namespace flowtap {
@@ -69,8 +70,8 @@ Status RefusedPlaces::report(const Image& image, const Sources& sources, Writer&
           fmt::format("{}{} ({})", reasons.empty() ? "" : ", ", reason_of_place(code), count);
     ScriptPlace at(sources, wildcard.first->point->span);
     writer.runtime_error(at.place(),
-                         fmt::format("{} of {} places could not be attached: {}; -v lists them",
-                                     wildcard.refused, all, reasons));
+                         fmt::format("{} of {} could not be attached: {}; -v lists them",
+                                     wildcard.refused, counted(all, "place"), reasons));
   }
   return Done{};
 }

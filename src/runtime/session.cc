@@ -26,6 +26,7 @@
 
 #include "arch/arch.h"
 #include "attach/detach.h"
+#include "base/text.h"
 #include "builtins/probes.h"
 #include "kernel/run_program.h"
 #include "runtime/entry_stop.h"
@@ -153,7 +154,9 @@ Status Session::State::open_unwind_tables() {
       return Error{
           fmt::format("there are no unwind tables for process {}", pid), 0,
           fmt::format("it has ended, belongs to the kernel, or is not for {}", host_arch().name)};
-  say(fmt::format("unwind tables of {} processes have {} rows", pids.size(), unwind->rows()));
+  say(fmt::format("unwind tables of {} have {}",
+                  pids.size() == 1 ? "1 process" : fmt::format("{} processes", pids.size()),
+                  counted(unwind->rows(), "row")));
   return Done{};
 }
 

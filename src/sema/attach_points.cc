@@ -287,7 +287,7 @@ class Expander : private PointMaker {
       return;
     }
     if (*ns < 1000) {
-      error(fmt::format("the shortest {} is 1us, found {} nanoseconds", row.name, *ns));
+      error(fmt::format("the shortest {} is 1us, found {}", row.name, counted(*ns, "nanosecond")));
       return;
     }
     add(row.kind, fmt::format("{}:us:{}", row.name, *ns / 1000)).period_ns = *ns;

@@ -353,14 +353,15 @@ class Checker {
     if (attach_points_ > program_.config.max_probes)
       diagnostics_
           .error(probes_[0]->span,
-                 fmt::format("the script attaches to {} places, more than max_probes = {}",
-                             attach_points_, program_.config.max_probes))
+                 fmt::format("the script attaches to {}, more than max_probes = {}",
+                             counted(attach_points_, "place"), program_.config.max_probes))
           .with_hint("raise it in the config block: config = { max_probes = 5000 }");
     if (program_.instances.size() > program_.config.max_bpf_progs)
       diagnostics_
           .error(probes_[0]->span,
-                 fmt::format("the script becomes {} programs, more than max_bpf_progs = {}",
-                             program_.instances.size(), program_.config.max_bpf_progs))
+                 fmt::format("the script becomes {}, more than max_bpf_progs = {}",
+                             counted(program_.instances.size(), "program"),
+                             program_.config.max_bpf_progs))
           .with_hint(fmt::format("raise it in the config block: config = {{ max_bpf_progs = {} }}",
                                  program_.instances.size()));
     check_test_names();

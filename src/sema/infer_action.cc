@@ -71,8 +71,8 @@ void ActionTypes::check_format(const Expr& expr, const Builtin& builtin,
   }
   size_t wanted = next - 1, given = args.size() - 1;
   if (wanted != given)
-    error(expr.span, fmt::format("this format takes {} value{}, found {}", wanted,
-                                 wanted == 1 ? "" : "s", given));
+    error(expr.span,
+          fmt::format("this format takes {}, found {}", counted(wanted, "value"), given));
 }
 
 void ActionTypes::check_print(const Expr& expr, const std::vector<ExprPtr>& args) {

@@ -73,8 +73,7 @@ void CallTypes::infer_builtin(const Expr& expr, const Builtin& builtin,
   size_t n = args.size();
   if (n < builtin.min_args || n > builtin.max_args) {
     for (const ExprPtr& arg : args) uses_.expressions.infer(*arg);
-    error(expr.span,
-          fmt::format("{}() does not take {} argument{}", builtin.name, n, n == 1 ? "" : "s"))
+    error(expr.span, fmt::format("{}() does not take {}", builtin.name, counted(n, "argument")))
         .with_hint(fmt::format("use it as: {}", builtin.usage));
     return;
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "builtins/probes.h"
 #include "types/layout.h"
 
@@ -59,8 +60,8 @@ Type ContextTypes::context_type(const Expr& expr, const Builtin& builtin,
       if (row.family == ProbeFamily::Marker) {
         if (number >= place_.instance->usdt_args.size()) {
           error(expr.span,
-                fmt::format("{} has {} arguments and no '{}'", place_.instance->attach[0].name,
-                            place_.instance->usdt_args.size(), name));
+                fmt::format("{} has {} and no '{}'", place_.instance->attach[0].name,
+                            counted(place_.instance->usdt_args.size(), "argument"), name));
           return unknown_type();
         }
         return int_type(place_.instance->usdt_args[number].bytes,
@@ -69,8 +70,8 @@ Type ContextTypes::context_type(const Expr& expr, const Builtin& builtin,
       bool has_signature = row.family == ProbeFamily::RawTracepoint && place_.instance->args;
       if (has_signature && number >= place_.instance->args->fields.size()) {
         error(expr.span,
-              fmt::format("{} has {} arguments and no '{}'", place_.instance->attach[0].name,
-                          place_.instance->args->fields.size(), name));
+              fmt::format("{} has {} and no '{}'", place_.instance->attach[0].name,
+                          counted(place_.instance->args->fields.size(), "argument"), name));
         return unknown_type();
       }
       return int_type(8, row.family == ProbeFamily::Function);

@@ -73,8 +73,8 @@ void FieldTypes::infer_member(const Expr& expr, const Member& node, ExprInfo& re
   std::string owner =
       is_args ? place_.instance->attach[0].name : fmt::format("'{}'", type_name(base));
   if (is(base, Kind::Tuple)) {
-    error(expr.span,
-          fmt::format("this tuple has {} elements and no element {}", names.size(), node.name));
+    error(expr.span, fmt::format("this tuple has {} and no element {}",
+                                 counted(names.size(), "element"), node.name));
     return;
   }
   Diagnostic& report = error(expr.span, fmt::format("'{}{}' is not a field of {}",
@@ -110,8 +110,8 @@ void FieldTypes::infer_index(const Expr& expr, const Index& node, ExprInfo& resu
     if (field)
       result.type = field->type;
     else
-      error(expr.span, fmt::format("this tuple has {} elements and no element {}",
-                                   base->fields.size(), *constant));
+      error(expr.span, fmt::format("this tuple has {} and no element {}",
+                                   counted(base->fields.size(), "element"), *constant));
     return;
   } else {
     error(expr.span, fmt::format("'[]' takes an array, a pointer, a string or a tuple, found '{}'",

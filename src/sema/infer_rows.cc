@@ -35,8 +35,8 @@ void RowTypes::infer_emit(const Stmt& stmt, const Emit& emit) {
   }
   size_t wanted = table->columns.size(), given = emit.values.size();
   if (wanted != given) {
-    error(stmt.span, fmt::format("table '{}' has {} column{}, found {} value{}", emit.table, wanted,
-                                 wanted == 1 ? "" : "s", given, given == 1 ? "" : "s"))
+    error(stmt.span, fmt::format("table '{}' has {}, found {}", emit.table,
+                                 counted(wanted, "column"), counted(given, "value")))
         .with_note(table->span, "the table is declared here");
     return;
   }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace flowtap {
 
 std::string why_not_there(const ProbeSiteProblem& problem, bool begins_function) {
@@ -44,11 +46,12 @@ void report_left_out(const std::vector<LeftOut>& places, const LeftOutOf& where,
   Diagnostic& report =
       is_error
           ? diagnostics.error(where.span,
-                              fmt::format("none of the {} places of '{}' can be probed: {}",
-                                          places.size(), where.pattern, why))
+                              fmt::format("none of {} of '{}' can be probed: {}",
+                                          counted(places.size(), "place"), where.pattern, why))
           : diagnostics.warning(
-                where.span, fmt::format("{} of {} places of '{}' are left out: {}", places.size(),
-                                        places.size() + where.left, where.pattern, why));
+                where.span, fmt::format("{} of {} of '{}' {} left out: {}", places.size(),
+                                        counted(places.size() + where.left, "place"), where.pattern,
+                                        places.size() == 1 ? "is" : "are", why));
   if (!where.shows_list) report.with_hint("-v lists them");
   if (!where.shows_list) return;
   for (const LeftOut& place : places)

@@ -150,8 +150,8 @@ bool UserPoints::check_offset(const std::string& path, const UserFunction& funct
                               uint64_t offset) {
   if (offset == 0 || options_.is_unsafe) return true;
   if (function.size > 0 && offset >= function.size) {
-    error(fmt::format("'{}' has {} bytes, so '+{}' is outside of it", function.name, function.size,
-                      offset));
+    error(fmt::format("'{}' has {}, so '+{}' is outside of it", function.name,
+                      counted(function.size, "byte"), offset));
     return false;
   }
   uint64_t start = target_.instruction_start(path, function, offset).value_or(offset);

@@ -183,7 +183,7 @@ def misfits(times, buckets):
 
 def left_in_queues(records):
     """How many packets the tool says that it leaves out, since they are no loss."""
-    told = [re.search(r"not shown: (\d+) packets", record.get("msg", "")) for record in records]
+    told = [re.search(r"not shown: (\d+) packets?", record.get("msg", "")) for record in records]
     return sum(int(one[1]) for one in told if one)
 
 

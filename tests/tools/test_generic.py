@@ -82,7 +82,7 @@ def generic_mistakes_are_explained(root, flowtap):
         (["funccout", "x"], "error: there is neither a file nor a tool 'funccout'\nhint: did you mean 'funccount'?\n"),
         (["argdist", "-H", "p::f(int"], "error: there is no ')' for this '('\n  p::f(int\n      ^\n"
          "hint: a signature is written as (struct sock *sk, size_t size), or ()\n"),
-        (["trace", "f \"%d\""], "error: the format has 1 conversions for 0 values\n  f \"%d\"\n    ^\n"),
+        (["trace", "f \"%d\""], "error: the format has 1 conversion for 0 values\n  f \"%d\"\n    ^\n"),
         (["funccount", "-r", "("], "error: '^([^:]*:)*(()' is not a regular expression\n"),
     ):
         code, _, err = flowtap_text(flowtap, *words)
