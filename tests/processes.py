@@ -262,7 +262,7 @@ SIGNAL_RUNS = int(os.environ.get("SIGNAL_RUNS", "0")) or 40 // features.SLOWER
 def signalled_repeatedly(flowtap, seed):
     """What is wrong with the end of a script that gets two or three signals within 0.6 seconds."""
     chance = random.Random(seed)
-    running = Running(flowtap, "-e", 'interval:ms:1 { @n = count(); @[nsecs % 1000] = hist(nsecs); } end { printf("end ran\\n"); }')
+    running = Running(flowtap, "-e", 'interval:ms:1 { @n = count(); @[nsecs % 1000] = hist(nsecs); } end { printf("end ran\\n"); @end = 1; }')
     sent = []
     for _ in range(chance.choice((2, 3))):
         sent.append((chance.choice((signal.SIGINT, signal.SIGTERM)), chance.choice((0, chance.random() * 0.02, chance.random() * 0.3))))
@@ -270,7 +270,7 @@ def signalled_repeatedly(flowtap, seed):
             running.process.send_signal(sent[-1][0])
         time.sleep(sent[-1][1])
     out, err = running.process.communicate(timeout=60 * features.SLOWER)
-    is_whole = running.process.returncode == 0 and "end ran\n" in out and "@n: " in out
+    is_whole = running.process.returncode == 0 and "end ran\n" in out and "@end: 1\n" in out
     return "" if is_whole and not err else f"  seed {seed}: {sent}: {running.process.returncode} {out[-200:]} {err}\n"
 
 

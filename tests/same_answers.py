@@ -179,7 +179,7 @@ def hashed_strings_are_whole_strings(flowtap):
         name = "/no" + "x" * (length - 1) + "/" + "abc"[length % 3]
         shown = name if len(name) < 1024 else name[:1024] + ".."
         expected[shown] += cpus * (1 + length % 3)
-        starts[name[:77]] += cpus * (1 + length % 3)
+        starts[name[:76]] += cpus * (1 + length % 3)
     found = Counter({name: int(n) for name, n in re.findall(r"^@\[(.*)\]: (\d+)$", out, re.M)})
     short = Counter({name: int(n) for name, n in re.findall(r"^@b\[3, (.*)\]: (\d+)$", out, re.M)})
     if found != expected:
@@ -230,12 +230,12 @@ end { for ($kv : @count) { @copy[$kv.0] = $kv.1 + @max[$kv.0] + @min[$kv.0]; } z
     tracers = [Running(flowtap, "-e", script), Running(flowtap, "--no-feature", "cpu_lanes", "-e", script)]
     expected = rename_on_all_cpus()
     lanes, plain = (tracer.stop() for tracer in tracers)
-    if lanes != plain:
+    if lanes[0].replace("@zeroed: 0\n", "") != plain[0] or lanes[1] != plain[1]:  # maps per CPU do not know that something was stored
         return f"{lanes[1]}{lanes[0]}\n--- without\n{plain[1]}{plain[0]}"
     missing = [name for name, calls in expected.items() if f"@count[{name}]: {calls}\n" not in lanes[0]]
     highest = max(os.sched_getaffinity(0)) + 5
     good = not missing and f"@max[f]: {highest}\n" in lanes[0] and "@min[f]: 5\n" in lanes[0] and "@gone" not in lanes[0]
-    good = good and f"@c: {expected['f']}\n" in lanes[0] and f"@x: {highest}\n" in lanes[0] and "@emptied: 0\n" in lanes[0]
+    good = good and f"@c: {expected['f']}\n" in lanes[0] and f"@x: {highest}\n" in lanes[0] and "@emptied" not in lanes[0] and "@zeroed: 0\n" in lanes[0]
     return "" if good else lanes[0]
 
 
