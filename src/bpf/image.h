@@ -168,7 +168,8 @@ struct AttachPoint {
   uint64_t watched = 0;           // watchpoint: address
   uint32_t length = 0;            // watchpoint
   std::string mode;               // watchpoint
-  bool is_one_of_many = false;    // found by a wildcard, which goes on without it
+  bool is_one_of_many = false;    // the script goes on without it if others of its group are left
+  Span group;                     // the wildcard, or the probe that names several points
   uint64_t cookie = 0;            // uprobe: what tells the program at which of its points it is
   Span span;
 };

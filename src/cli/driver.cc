@@ -481,8 +481,8 @@ class Driver {
     run.warns = !options_.no_warnings;
     run.dry_run = options_.is_dry_run;
     run.stats = options_.shows_stats || options_.mode == Mode::Bench;
-    if (compiled.config.missing_probes != MissingProbes::Error) {
-      bool tells = compiled.config.missing_probes == MissingProbes::Warn;
+    bool tells = compiled.config.missing_probes == MissingProbes::Warn;
+    if (tells || compiled.config.missing_probes == MissingProbes::Ignore) {
       run.forgive = [tells](const AttachPoint& point, const Error& error) {
         if (tells)
           put(fmt::format("warning: {} is skipped: {}\n", point.name, error.message()), stderr);

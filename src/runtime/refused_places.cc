@@ -6,72 +6,98 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/text.h"
+#include "builtins/probes.h"
 #include "runtime/places.h"
 
 namespace flowtap {
 
 namespace {
 
-// Others, such as missing rights or memory, would be the same everywhere.
-const char* reason_of_place(int code) {
+std::string reason_in_program(int code) {
   switch (code) {
     case kNotSupportedByKernel: return "the kernel's uprobes do not support the instruction there";
     case ENOEXEC: return "the kernel cannot decode the instruction there";
     case EINVAL: return "there is no code in the file";
     case EIO: return "the file cannot be read there";
     case ENOENT: return "the file has gone";
-    default: return nullptr;
+    default: return {};
   }
 }
 
-// The wildcard that a point comes from: its program and where the script has it.
-size_t points_of(const Image& image, const AttachPoint& wanted) {
-  for (const Program& program : image.programs) {
-    auto is_same = [&](const AttachPoint& point) { return &point == &wanted; };
-    if (!std::any_of(program.attach.begin(), program.attach.end(), is_same)) continue;
-    return static_cast<size_t>(
-        std::count_if(program.attach.begin(), program.attach.end(),
-                      [&](const AttachPoint& point) { return point.span == wanted.span; }));
+// Empty for what would be the same everywhere, such as missing privileges or memory.
+std::string reason_of_place(const AttachPoint& point, int code) {
+  if (probe_row(point.kind).has(kUserSpace)) return reason_in_program(code);
+  switch (code) {
+    case 0: return "the kernel has no such function, or forbids probes there";
+    case EPERM:
+    case EACCES:
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE: return {};
+    default: return errno_text(code);
   }
-  return 0;
+}
+
+template <typename Wanted>
+size_t count_points(const Image& image, Wanted is_wanted) {
+  size_t count = 0;
+  for (const Program& program : image.programs)
+    count +=
+        static_cast<size_t>(std::count_if(program.attach.begin(), program.attach.end(), is_wanted));
+  return count;
 }
 
 }  // namespace
 
 bool RefusedPlaces::take(const AttachPoint& point, const Error& error) {
-  if (!point.is_one_of_many || !reason_of_place(error.code)) return false;
-  places_.push_back({&point, error});
+  std::string reason = point.is_one_of_many ? reason_of_place(point, error.code) : "";
+  if (reason.empty()) return false;
+  places_.push_back({&point, error, std::move(reason)});
   return true;
+}
+
+Status RefusedPlaces::check_groups(const Image& image) const {
+  for (const Refused& one : places_) {
+    const Span& group = one.point->group;
+    size_t all = count_points(image, [&](const AttachPoint& p) { return p.group == group; });
+    size_t refused = static_cast<size_t>(
+        std::count_if(places_.begin(), places_.end(),
+                      [&](const Refused& other) { return other.point->group == group; }));
+    if (refused >= all) return one.error;
+  }
+  return Done{};
 }
 
 Status RefusedPlaces::report(const Image& image, const Sources& sources, Writer& writer,
                              bool warns) const {
-  struct Wildcard {
+  if (Status left = check_groups(image); !left) return left;
+  if (!warns) return Done{};
+  struct Pattern {
     const Refused* first = nullptr;
     size_t refused = 0;
-    std::map<int, size_t> codes;
+    std::map<std::string, size_t> reasons;
   };
-  std::map<std::pair<uint32_t, uint32_t>, Wildcard> wildcards;
+  std::map<std::pair<uint32_t, uint32_t>, Pattern> patterns;  // as the script has them
   for (const Refused& one : places_) {
-    Wildcard& wildcard = wildcards[{one.point->span.file, one.point->span.begin}];
-    if (!wildcard.first) wildcard.first = &one;
-    wildcard.refused++;
-    wildcard.codes[one.error.code]++;
+    Pattern& pattern = patterns[{one.point->span.file, one.point->span.begin}];
+    if (!pattern.first) pattern.first = &one;
+    pattern.refused++;
+    pattern.reasons[one.reason]++;
   }
-  for (const auto& [span, wildcard] : wildcards) {
-    size_t all = points_of(image, *wildcard.first->point);
-    if (wildcard.refused >= all) return wildcard.first->error;
-    if (!warns) continue;
+  for (const auto& [span, pattern] : patterns) {
+    const Span& place = pattern.first->point->span;
+    size_t all = count_points(image, [&](const AttachPoint& p) { return p.span == place; });
     std::string reasons;
-    for (auto [code, count] : wildcard.codes)
-      reasons +=
-          fmt::format("{}{} ({})", reasons.empty() ? "" : ", ", reason_of_place(code), count);
-    ScriptPlace at(sources, wildcard.first->point->span);
+    for (const auto& [reason, count] : pattern.reasons)
+      reasons += fmt::format("{}{} ({})", reasons.empty() ? "" : ", ", reason, count);
+    ScriptPlace at(sources, place);
     writer.runtime_error(at.place(),
-                         fmt::format("{} of {} could not be attached: {}; -v lists them",
-                                     wildcard.refused, counted(all, "place"), reasons));
+                         all == 1 ? fmt::format("{}; skipping it", pattern.first->error.message())
+                                  : fmt::format("{} of {} could not be attached: {}; -v lists them",
+                                                pattern.refused, counted(all, "place"), reasons));
   }
   return Done{};
 }

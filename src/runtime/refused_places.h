@@ -1,7 +1,9 @@
 #pragma once
-// RefusedPlaces: what the kernel did not attach of wildcards. They go on without a place that is
-// wrong; that everything fails is an error.
+// RefusedPlaces: attach points that the kernel refused. A wildcard goes on without some of its
+// places, and a probe that names several without some of those; a group that lost everything is an
+// error.
 
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -13,16 +15,18 @@ namespace flowtap {
 
 class RefusedPlaces {
  public:
-  // False when this is no matter of one place of a wildcard.
+  // False when the error does not concern this one place of a group.
   bool take(const AttachPoint& point, const Error& error);
-  // The error of a wildcard that lost all its places; what others lost is written.
+  // The error of a group that lost all its places; what others lost is written.
   Status report(const Image& image, const Sources& sources, Writer& writer, bool warns) const;
 
  private:
   struct Refused {
     const AttachPoint* point;
     Error error;
+    std::string reason;  // short, the same for many places
   };
+  Status check_groups(const Image& image) const;
   std::vector<Refused> places_;
 };
 

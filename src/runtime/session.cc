@@ -195,7 +195,9 @@ Status Session::State::attach_points(size_t program, std::span<const AttachPoint
   if (points.size() == 1) {
     bool is_forgiven = options.forgive && options.forgive(*points[0], done.error());
     if (is_forgiven) return Done{};
-    if (!refused_places.take(*points[0], done.error())) return done.error();
+    // The script is compiled once more as it was written, if this was not.
+    bool is_final = !options.has_fallback || code.made_as.empty();
+    if (!is_final || !refused_places.take(*points[0], done.error())) return done.error();
     say(fmt::format("left out: {}", done.error().message()));
     return Done{};
   }

@@ -143,7 +143,7 @@ int signal_number(std::string_view text);
 
 struct CheckOptions {
   bool is_unsafe = false;
-  bool allows_missing = false;  // missing_probes is not `error`
+  bool allows_missing = false;  // what a probe names may be missing
   // kprobes become fentry where that means the same, and fentry kprobes where it is refused
   bool swaps_function_probes = true;
   std::optional<int> pid;                                                 // -p

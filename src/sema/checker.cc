@@ -46,7 +46,6 @@ class Checker {
 
   CheckedProgram run() {
     program_.config = read_config(ast_, options_.environment, target_.page_size(), diagnostics_);
-    options_.allows_missing = program_.config.missing_probes != MissingProbes::Error;
     program_.types = std::make_shared<const ScriptTypes>(declarations_, target_, diagnostics_);
     check_imports();
     for (const Probe* probe : probes_) make_instances(*probe);
@@ -75,6 +74,7 @@ class Checker {
   void make_instances(const Probe& probe) {
     Instance* group = nullptr;  // takes further attach points of the same kind
     bool has_any = false;
+    decide_missing(probe);
     for (const AttachSpec& spec : probe.attach) {
       size_t before = diagnostics_.all().size();
       std::vector<AttachPoint> points = expand_attach(spec, target_, options_, diagnostics_);
@@ -87,6 +87,7 @@ class Checker {
       for (AttachPoint& point : points) {
         has_any = true;
         attach_points_++;
+        set_group(probe, spec, point);
         std::optional<FunctionProbe> relative;
         if (found <= kMostSwapped) relative = relative_of(probe, point, target_, options_);
         bool fits_group =
@@ -95,8 +96,44 @@ class Checker {
         if (group) group->attach.push_back(std::move(point));
       }
     }
-    if (!has_any && program_.config.missing_probes == MissingProbes::Warn)
+    if (!has_any && missing_ == MissingProbes::Warn)
       diagnostics_.warning(probe.span, "this probe has no place left to attach to and is dropped");
+  }
+
+  // Plans are there for what a kernel lacks, so that their probes are taken whole or not at all.
+  bool may_lack_some(const Probe& probe) const {
+    return program_.config.missing_probes == MissingProbes::Unset && probe.attach.size() > 1 &&
+           ast_.plans.empty();
+  }
+
+  void decide_missing(const Probe& probe) {
+    missing_ = program_.config.missing_probes;
+    if (missing_ == MissingProbes::Unset)
+      missing_ =
+          may_lack_some(probe) && has_some(probe) ? MissingProbes::Warn : MissingProbes::Error;
+    options_.allows_missing = missing_ != MissingProbes::Error;
+  }
+
+  bool has_some(const Probe& probe) {
+    options_.allows_missing = true;
+    Diagnostics unused;
+    for (const AttachSpec& spec : probe.attach)
+      for (const AttachPoint& point : expand_attach(spec, target_, options_, unused))
+        if (is_there(point)) return true;
+    return false;
+  }
+
+  // Functions are looked up later than they are named.
+  bool is_there(const AttachPoint& point) const {
+    const ProbeRow& row = probe_row(point.kind);
+    bool is_typed = row.family == ProbeFamily::Function && row.has(kHasArgs);
+    return !is_typed || target_.kernel_function(point.target, point.function);
+  }
+
+  void set_group(const Probe& probe, const AttachSpec& spec, AttachPoint& point) const {
+    bool is_wildcard = std::any_of(spec.parts.begin(), spec.parts.end(), has_glob);
+    point.is_one_of_many |= is_wildcard || may_lack_some(probe);
+    point.group = may_lack_some(probe) ? probe.span : spec.span;
   }
 
   // The filter of the command line leaves begin, end and reports alone.
@@ -136,7 +173,7 @@ class Checker {
   }
 
   void report_missing(const AttachSpec& spec) {
-    if (program_.config.missing_probes == MissingProbes::Ignore) return;
+    if (missing_ == MissingProbes::Ignore) return;
     std::string name = fmt::format("{}", fmt::join(spec.parts, ":"));
     std::string message = fmt::format("nothing to trace matches '{}'", name);
     const ProbeRow* row = find_probe_kind(spec.parts[0]);
@@ -146,7 +183,7 @@ class Checker {
       report_problem(spec, *problem);
       return;
     }
-    if (program_.config.missing_probes == MissingProbes::Warn) {
+    if (missing_ == MissingProbes::Warn) {
       diagnostics_.warning(spec.span, message + "; skipping it");
       return;
     }
@@ -156,7 +193,7 @@ class Checker {
   // Nothing can be said about the probe, since nothing can be seen.
   void report_problem(const AttachSpec& spec, const Error& problem) {
     std::string message = fmt::format("tracepoints cannot be seen: {}", problem.message());
-    if (program_.config.missing_probes == MissingProbes::Warn)
+    if (missing_ == MissingProbes::Warn)
       diagnostics_.warning(spec.span, message + "; skipping it");
     else
       diagnostics_.error(spec.span, message).with_hint(problem.hint);
@@ -282,7 +319,7 @@ class Checker {
   }
 
   bool skip(const AttachPoint& point, const Error& error) {
-    if (program_.config.missing_probes == MissingProbes::Warn)
+    if (missing_ == MissingProbes::Warn)
       diagnostics_.warning(point.span, error.message() + "; skipping it");
     return false;
   }
@@ -497,6 +534,7 @@ class Checker {
   uint32_t next_id_;                  // of a copied expression
   std::vector<const Probe*> probes_;  // of the plan
   CheckedProgram program_;
+  MissingProbes missing_ = MissingProbes::Error;  // for the probe being expanded
   uint64_t attach_points_ = 0;
 };
 

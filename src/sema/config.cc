@@ -242,7 +242,7 @@ struct Reader {
     return {.text = kWords[static_cast<size_t>(config.*field)]};
   }
   ConfigValue operator()(MissingProbes Config::*field) const {
-    constexpr const char* kWords[] = {"error", "warn", "ignore"};
+    constexpr const char* kWords[] = {"error", "warn", "ignore", "error"};
     return {.text = kWords[static_cast<size_t>(config.*field)]};
   }
   ConfigValue operator()(StackMode Config::*field) const {

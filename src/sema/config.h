@@ -14,7 +14,8 @@
 
 namespace flowtap {
 
-enum class MissingProbes : uint8_t { Error, Warn, Ignore };
+// Unset: an attach point may be missing where another one of its probe is left.
+enum class MissingProbes : uint8_t { Error, Warn, Ignore, Unset };
 enum class Unstable : uint8_t { Enable, Warn, Error };
 enum class UserSymbolCache : uint8_t { PerPid, PerProgram, None };
 
@@ -29,7 +30,7 @@ struct Config {
   uint64_t max_map_keys = 0;  // 0: by the size of a key
   uint64_t max_probes = 1024;
   uint64_t max_strlen = 1024;
-  MissingProbes missing_probes = MissingProbes::Error;
+  MissingProbes missing_probes = MissingProbes::Unset;
   uint64_t on_stack_limit = 32;
   uint64_t perf_rb_pages = 0;
   bool print_maps_on_exit = true;
