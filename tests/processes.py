@@ -691,6 +691,23 @@ def refused_function_leaves_the_others_together(flowtap):
     return "" if 1 <= links <= 20 else f"{links} links for the functions of TCP"
 
 
+def function_that_the_verifier_refuses_is_left_out(flowtap):
+    """tcp_v6_send_response() has 14 arguments, and fentry takes 12."""
+    def try_probe(pattern):
+        script = f"fentry:{pattern}, fexit:{pattern} {{ @ = count(); }}"
+        command = [flowtap, "-v", "--dry-run", "--no-feature", "kprobe_as_fentry", "-e", script]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    alone = try_probe("tcp_v6_send_response")
+    if not features.has("fentry") or "Too many" not in alone.stderr:
+        return Skipped("this kernel has no function that fentry alone is refused")
+    if alone.returncode != 3:
+        return f"exit code {alone.returncode} for a probe of which nothing is left"
+    done = try_probe("tcp_v6_send_*")
+    is_told = done.stderr.count("1 of ") == 2 and done.stderr.count("left out: cannot load") == 2
+    return "" if done.returncode == 0 and is_told else done.stderr
+
+
 def watchpoint_on_kernel_memory_fires(flowtap):
     """sysctl kernel.panic is a variable of the kernel's: setting it to what it is writes to it."""
     found = re.search(r"^([0-9a-f]+) . panic_timeout$", Path("/proc/kallsyms").read_text(), re.M)

@@ -283,6 +283,7 @@ class Driver {
       RunOptions run = run_options(*compiled, child);
       bool is_last = &plan == &plans.back();
       run.has_fallback = !is_last || compiled->has_relatives;
+      run.load.leaves_out = !compiled->has_relatives;
       Outcome outcome = run_image(*compiled, run);
       if (!outcome.code && compiled->has_relatives) {
         // Not every function that takes a kprobe takes fentry, and the reverse.
@@ -290,6 +291,7 @@ class Driver {
         as_written.check.swaps_function_probes = false;
         compiled = compile(script_, target, as_written, diagnostics);
         run.has_fallback = !is_last;
+        run.load.leaves_out = true;
         if (compiled) outcome = run_image(*compiled, run);
       }
       if (outcome.code) return *outcome.code;

@@ -82,9 +82,17 @@ class Loader {
         std::any_of(image_.programs.begin(), image_.programs.end(), is_for_many_functions);
     loaded_.kprobe_multi = has_many && options_.uses_kprobe_multi && has_kprobe_multi();
     for (size_t i = 0; i < image_.programs.size(); i++) {
-      Result<Fd> fd = load_program(i, refusal);
-      if (!fd) return fd.error();
-      loaded_.programs.push_back(std::move(*fd));
+      std::optional<Refusal> why;
+      Result<Fd> fd = load_program(i, &why);
+      if (fd) {
+        loaded_.programs.push_back(std::move(*fd));
+        continue;
+      }
+      bool is_last_of_group = !has_other(i);
+      if (is_last_of_group || !leave_out(i, fd.error(), why)) {
+        if (refusal) *refusal = std::move(why);
+        return fd.error();
+      }
     }
     stock_up(image_, loaded_.maps);
     return std::move(loaded_);
@@ -95,6 +103,8 @@ class Loader {
   Result<Fd> load_program(size_t index, std::optional<Refusal>* refusal);
   Status describe_functions(const Program& program, bpf_attr& attr);
   Error refused(size_t index, int code, std::string log, std::optional<Refusal>* refusal);
+  bool has_other(size_t index) const;
+  bool leave_out(size_t index, const Error& error, const std::optional<Refusal>& refusal);
 
   const Image& image_;
   const LoadOptions& options_;
@@ -151,9 +161,6 @@ bool traces_program(const Program& program) {
   return program.attach_module.starts_with(kBpfModule);
 }
 
-// ENOTSUPP, a number of the kernel's own that it should not let out, and does.
-constexpr int kNotSupported = 524;
-
 // Who has every right and is refused a function can still be told what else answers the question.
 std::string hint_for_forbidden(const Program& program) {
   std::string why = permission_hint();
@@ -172,7 +179,7 @@ std::string hint_for(const Program& program, int code, bool has_verdict) {
       return is_tracing ? "this kernel does not know such programs, or not this probe" : "";
     case E2BIG: return "the program has more instructions than this kernel allows";
     case ENOSYS: return "this kernel was built without BPF";
-    case kNotSupported: return "this kernel does not support such programs here";
+    case kNotSupportedByKernel: return "this kernel does not support such programs here";
     default: return {};
   }
 }
@@ -204,6 +211,39 @@ Error Loader::refused(size_t index, int code, std::string log, std::optional<Ref
   out.rights = rights_hint(out.reason);
   out.log = std::move(log);
   return error;
+}
+
+// Whether another program of its group is loaded or still to be loaded.
+bool Loader::has_other(size_t index) const {
+  if (image_.programs[index].attach.empty()) return false;
+  const Span& group = image_.programs[index].attach.front().group;
+  for (size_t i = 0; i < image_.programs.size(); i++) {
+    bool is_open = i > index || (i < index && loaded_.programs[i].valid());
+    const std::vector<AttachPoint>& points = image_.programs[i].attach;
+    auto is_of_group = [&](const AttachPoint& point) { return point.group == group; };
+    if (is_open && std::any_of(points.begin(), points.end(), is_of_group)) return true;
+  }
+  return false;
+}
+
+// Only a refusal of what the program is for: without privileges, for example, all would be refused.
+bool Loader::leave_out(size_t index, const Error& error, const std::optional<Refusal>& refusal) {
+  const std::vector<AttachPoint>& points = image_.programs[index].attach;
+  auto may_go = [](const AttachPoint& point) { return point.is_one_of_many; };
+  bool is_of_target = refusal ? refusal->rights.empty()
+                              : error.code == EINVAL || error.code == kNotSupportedByKernel;
+  if (!options_.leaves_out || !is_of_target || !std::all_of(points.begin(), points.end(), may_go))
+    return false;
+  LeftOutProgram out{index, error, error.message()};
+  if (refusal) {
+    out.error = {fmt::format("cannot load '{}': {}", points.front().name, refusal->reason)};
+    out.reason = "the kernel's verifier refused the program";
+  } else {
+    out.reason = errno_text(error.code);
+  }
+  loaded_.left_out.push_back(std::move(out));
+  loaded_.programs.emplace_back();
+  return true;
 }
 
 Result<Fd> Loader::load_program(size_t index, std::optional<Refusal>* refusal) {

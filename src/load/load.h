@@ -17,6 +17,8 @@ struct LoadOptions {
   // False: one event for each probe, also where the kernel can attach many at once.
   bool uses_kprobe_multi = true;
   bool uses_uprobe_multi = true;
+  // False: a refused program is an error, also where others of its group are left.
+  bool leaves_out = true;
 };
 
 // What the verifier had against a program.
@@ -28,10 +30,18 @@ struct Refusal {
   std::string rights;        // what to do when it is not the program's fault; usually empty
 };
 
+// A program of a group of attach points that goes on without it; see AttachPoint::group.
+struct LeftOutProgram {
+  size_t program = 0;  // index into Image::programs
+  Error error;
+  std::string reason;  // short, without the name of the attach point
+};
+
 // Both lists are in step with those of the image. Closing the descriptors removes everything.
 struct LoadedImage {
-  std::vector<Fd> maps;  // invalid where the map has no size
-  std::vector<Fd> programs;
+  std::vector<Fd> maps;      // invalid where the map has no size
+  std::vector<Fd> programs;  // invalid for those left out
+  std::vector<LeftOutProgram> left_out;
   bool uprobe_multi = false;  // user probes can be attached many at once, and only so
   bool kprobe_multi = false;  // the same for programs on many kernel functions
 };

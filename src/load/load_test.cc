@@ -122,6 +122,45 @@ TEST(Load, a_refusal_names_the_reason_and_the_place) {
   EXPECT_NE(refusal->log.find(refusal->reason), std::string::npos);
 }
 
+// Programs of one group: 'r' may be refused, 'g' is good.
+Image group_of(const std::string& programs) {
+  Image image;
+  for (char c : programs) {
+    Assembler code(std::string(1, c));
+    code.at({.kind = ProbeKind::RawTracepoint,
+             .name = c == 'r' ? "refused" : "good",
+             .is_one_of_many = true,
+             .group = {0, 5, 9}});
+    if (c == 'r') code.mov(1, 0).load64(0, 1, 0);
+    image.programs.push_back(code.done().program());
+  }
+  return image;
+}
+
+TEST(Load, a_group_goes_on_without_a_program_that_is_refused) {
+  SKIP_WITHOUT_BPF();
+  for (const char* programs : {"rgg", "grg", "ggr"}) {
+    Result<LoadedImage> loaded = load(group_of(programs), {});
+    ASSERT_TRUE(loaded) << loaded.error().message();
+    ASSERT_EQ(loaded->left_out.size(), 1u);
+    size_t refused = loaded->left_out[0].program;
+    EXPECT_EQ(programs[refused], 'r');
+    EXPECT_FALSE(loaded->programs[refused].valid());
+    EXPECT_EQ(loaded->left_out[0].error.what.rfind("cannot load 'refused': R1 invalid", 0), 0u);
+  }
+}
+
+TEST(Load, a_group_that_is_refused_as_a_whole_is_an_error) {
+  SKIP_WITHOUT_BPF();
+  std::optional<Refusal> refusal;
+  EXPECT_FALSE(load(group_of("rr"), {}, &refusal));
+  EXPECT_TRUE(refusal);
+  EXPECT_FALSE(load(group_of("rg"), {.leaves_out = false}, &refusal));
+  Image image = group_of("rg");
+  image.programs[1].attach[0].group = {0, 20, 29};
+  EXPECT_FALSE(load(image, {}, &refusal));
+}
+
 TEST(Load, a_log_that_is_too_small_keeps_the_first_errno) {
   SKIP_WITHOUT_BPF();
   Image image;

@@ -59,6 +59,11 @@ bool RefusedPlaces::take(const AttachPoint& point, const Error& error) {
   return true;
 }
 
+void RefusedPlaces::take_all(const Program& program, const LeftOutProgram& left_out) {
+  for (const AttachPoint& point : program.attach)
+    places_.push_back({&point, left_out.error, left_out.reason});
+}
+
 Status RefusedPlaces::check_groups(const Image& image) const {
   for (const Refused& one : places_) {
     const Span& group = one.point->group;

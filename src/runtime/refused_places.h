@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "bpf/image.h"
+#include "load/load.h"
 #include "output/writer.h"
 #include "source/source.h"
 
@@ -17,6 +18,8 @@ class RefusedPlaces {
  public:
   // False when the error does not concern this one place of a group.
   bool take(const AttachPoint& point, const Error& error);
+  // The same for a program that was not loaded.
+  void take_all(const Program& program, const LeftOutProgram& left_out);
   // The error of a group that lost all its places; what others lost is written.
   Status report(const Image& image, const Sources& sources, Writer& writer, bool warns) const;
 

@@ -106,6 +106,10 @@ Status Session::State::open(std::optional<Refusal>* refusal) {
   Result<LoadedImage> result = flowtap::load(parts.image, options.load, refusal);
   if (!result) return result.error();
   loaded = std::move(*result);
+  for (const LeftOutProgram& one : loaded.left_out) {
+    refused_places.take_all(parts.image.programs[one.program], one);
+    say(fmt::format("left out: {}", one.error.message()));
+  }
   if (parts.image.unwind) {
     if (Status opened = open_unwind_tables(); !opened) return opened.error();
   }
@@ -212,6 +216,7 @@ Status Session::State::attach_points(size_t program, std::span<const AttachPoint
 // on one event in the order of attaching for some kinds, and newest first for others. Those are
 // attached in reverse, so that blocks run as the script has them.
 Status Session::State::attach_program(size_t program, bool is_reversed) {
+  if (!loaded.programs[program].valid()) return Done{};
   std::vector<const AttachPoint*> points;
   for (const AttachPoint& point : parts.image.programs[program].attach) {
     const ProbeRow& row = probe_row(point.kind);
@@ -367,7 +372,8 @@ Result<uint32_t> Session::run(size_t program, uint64_t times) {
 Result<std::vector<ProgramStats>> Session::stats() const {
   std::vector<ProgramStats> all;
   for (const Fd& program : state_->loaded.programs) {
-    Result<ProgramStats> one = read_stats(program.get());
+    Result<ProgramStats> one =
+        program.valid() ? read_stats(program.get()) : Result<ProgramStats>(ProgramStats{});
     if (!one) return one.error();
     all.push_back(*one);
   }
@@ -379,7 +385,7 @@ Session::KernelMemory Session::kernel_memory() const {
   for (const Fd& map : state_->loaded.maps)
     all.maps.push_back(map.valid() ? flowtap::kernel_memory(map.get()) : 0);
   for (const Fd& program : state_->loaded.programs)
-    all.programs += flowtap::kernel_memory(program.get());
+    if (program.valid()) all.programs += flowtap::kernel_memory(program.get());
   return all;
 }
 

@@ -310,6 +310,27 @@ TEST_F(SessionTest, what_cannot_be_attached_ends_it_unless_forgiven) {
   EXPECT_EQ(diagnostics_.buffer(), "Attached 2 probes\n");
 }
 
+// Not only uprobes: any kind of event may be one of many.
+TEST_F(SessionTest, a_group_goes_on_without_what_cannot_be_attached) {
+  auto point = [](const std::string& event) {
+    return AttachPoint{.kind = ProbeKind::RawTracepoint,
+                       .name = "rawtracepoint:" + event,
+                       .function = event,
+                       .is_one_of_many = true,
+                       .group = {0, 0, 5},
+                       .span = {0, 0, 5}};
+  };
+  add(Assembler("missing").done().at(point("no_such_event")));
+  EXPECT_FALSE(run(parts(*std::make_unique<TextWriter>(out_, diagnostics_, context_)), {}));
+  diagnostics_.buffer().clear();
+
+  add(Assembler("present").done().at(point("sched_switch")));
+  EXPECT_EQ(run_text({.print_maps_on_exit = false, .dry_run = true}), 0);
+  EXPECT_EQ(diagnostics_.buffer(),
+            "test.bt:1:1-6: warning: 1 of 2 places could not be attached: No such file or "
+            "directory (1); -v lists them\n  1 | begin { }\n    | ^^^^^\nAttached 1 probe\n");
+}
+
 TEST_F(SessionTest, an_iterator_runs_once_and_ends_it) {
   LiveTarget target;
   Result<FunctionSignature> signature = target.iterator("task");
