@@ -32,13 +32,12 @@ class Lister {
 
  private:
   void add_kind(const ProbeRow& row, const std::string& rest, bool is_named) {
-    if (row.has(kListedByName) && !is_named) return;
+    // `*:./prog:*`: what can be traced in that file.
+    bool is_of_file = row.has(kUserSpace) && rest.find('/') != std::string::npos;
+    if (row.has(kListedByName) && !is_named && !is_of_file) return;
     switch (row.family) {
       case ProbeFamily::Tracepoint: return add_tracepoints(rest);
-      case ProbeFamily::RawTracepoint:
-        for (const std::string& event : target_.raw_tracepoints(last_part(rest)))
-          add_typed(row, "vmlinux:" + event, target_.raw_tracepoint(event));
-        return;
+      case ProbeFamily::RawTracepoint: return add_raw_tracepoints(row, rest);
       case ProbeFamily::Function: return add_functions(row, rest);
       case ProbeFamily::Iterator:
         for (const std::string& name : target_.iterators())
@@ -59,9 +58,16 @@ class Lister {
     }
   }
 
-  static std::string last_part(const std::string& text) {
-    size_t colon = text.rfind(':');
-    return colon == std::string::npos ? text : text.substr(colon + 1);
+  // "event" or "module:event"
+  void add_raw_tracepoints(const ProbeRow& row, const std::string& rest) {
+    size_t colon = rest.find(':');
+    std::string wanted = colon == std::string::npos ? "*" : rest.substr(0, colon);
+    std::string pattern = colon == std::string::npos ? rest : rest.substr(colon + 1);
+    for (const std::string& event : target_.raw_tracepoints(pattern)) {
+      std::string module = module_of_raw_tracepoint(target_, event);
+      if (glob_match(wanted, module))
+        add_typed(row, fmt::format("{}:{}", module, event), target_.raw_tracepoint(event));
+    }
   }
 
   void add(const std::string& name) { out_ += name + "\n"; }

@@ -15,6 +15,7 @@
 #include "builtins/probes.h"
 #include "sema/left_out.h"
 #include "sema/user_points.h"
+#include "target/listing.h"
 
 namespace flowtap {
 
@@ -229,10 +230,20 @@ class Expander : private PointMaker {
 
   void expand_raw_tracepoint(const ProbeRow& row) {
     if (!expect_parts(row, 1, 2)) return;
+    std::string wanted = count() == 2 ? part(1) : "*", elsewhere;
     for (const std::string& event : target_.raw_tracepoints(part(count()))) {
-      AttachPoint& point = add(row.kind, fmt::format("{}:vmlinux:{}", row.name, event));
+      std::string module = module_of_raw_tracepoint(target_, event);
+      if (!glob_match(wanted, module)) {
+        elsewhere = module;
+        continue;
+      }
+      AttachPoint& point = add(row.kind, fmt::format("{}:{}:{}", row.name, module, event));
       point.function = event;
     }
+    const std::string& event = part(count());
+    if (!points_.empty() || elsewhere.empty() || has_glob(event) || options_.allows_missing) return;
+    error(fmt::format("raw tracepoint '{}' is not in '{}'", event, wanted))
+        .with_hint(fmt::format("it is in '{}': write '{}:{}'", elsewhere, row.name, event));
   }
 
   // Units of time; hz is a rate, not a length.

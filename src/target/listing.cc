@@ -35,4 +35,9 @@ bool is_type_pattern(std::string_view pattern) {
          pattern.starts_with("enum ");
 }
 
+std::string module_of_raw_tracepoint(const Target& target, std::string_view event) {
+  Result<FunctionSignature> known = target.raw_tracepoint(event);
+  return known && !known->module.empty() ? known->module : "vmlinux";
+}
+
 }  // namespace flowtap

@@ -21,4 +21,7 @@ std::string list_types(const Target& target, std::string_view pattern, bool is_v
 // The pattern asks for types and not for probes: it begins with struct, union or enum.
 bool is_type_pattern(std::string_view pattern);
 
+// "vmlinux" for those of the kernel itself, and where types do not tell.
+std::string module_of_raw_tracepoint(const Target& target, std::string_view event);
+
 }  // namespace flowtap
