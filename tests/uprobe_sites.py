@@ -231,3 +231,21 @@ def function_that_nobody_has_chosen_is_refused(flowtap):
             problem += f"  {done.stderr}"
         waiting.call()
     return problem
+
+
+def symbol_without_a_size_is_refused(flowtap):
+    """The linker makes _init() of pieces, and its symbol has size 0."""
+    place = f"uprobe:{program_beside(flowtap)}:_init"
+    done = run(flowtap, "--dry-run", "-e", f"{place} {{ }}")
+    if done.returncode != 1 or "has size 0, so it may not be a function" not in done.stderr:
+        return done.stderr
+    unsafe = run(flowtap, "--unsafe", "--dry-run", "-e", f"{place} {{ }}")
+    return "" if "Attached 1 probe" in unsafe.stderr else unsafe.stderr
+
+
+def every_kind_in_a_file_is_listed(flowtap):
+    program = program_beside(flowtap)
+    listed = run(flowtap, "-l", f"*:{program}:site_vp*").stdout.splitlines()
+    kinds = {line.split(":")[0] for line in listed}
+    in_file = [line for line in listed if f":{program}:site_vp" in line]
+    return "" if kinds == {"uprobe", "uretprobe"} and in_file == listed else f"{kinds} {listed}"

@@ -89,6 +89,7 @@ void UserPoints::expand_in_binary(const ProbeRow& row, const std::string& path,
       continue;
     }
     seen.push_back(candidate.file_offset);
+    if (is_one_name && !check_size(path, candidate)) continue;
     if (!check_offset(path, candidate, offset)) continue;
     add_user(row, path, candidate, offset);
   }
@@ -143,6 +144,15 @@ void UserPoints::warn_of_shared_code(const std::string& path, const UserFunction
   diagnostics_.warning(spec_.span,
                        fmt::format("'{}' has its code in common with {}: calls of all are seen",
                                    resolver.name, fmt::join(names, ", ")));
+}
+
+// Such as _init, which the linker puts together from pieces.
+bool UserPoints::check_size(const std::string& path, const UserFunction& function) {
+  if (function.size > 0 || options_.is_unsafe) return true;
+  error(fmt::format("symbol '{}' of '{}' has size 0, so it may not be a function", function.name,
+                    path))
+      .with_hint("--unsafe attaches anyway");
+  return false;
 }
 
 // A breakpoint inside an instruction makes the program do something else.

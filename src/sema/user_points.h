@@ -23,6 +23,7 @@ class UserPoints : private PointMaker {
                            const UserFunction& resolver, uint64_t offset,
                            std::vector<uint64_t>& seen);
   void warn_of_shared_code(const std::string& path, const UserFunction& resolver, uint64_t address);
+  bool check_size(const std::string& path, const UserFunction& function);
   bool check_offset(const std::string& path, const UserFunction& function, uint64_t offset);
   void report_no_function(const std::string& path, const std::string& function);
   void add_user(const ProbeRow& row, const std::string& path, const UserFunction& function,
