@@ -583,7 +583,7 @@ def debug_information_may_lie_elsewhere(flowtap):
         subprocess.run(["objcopy", "--only-keep-debug", program, debug], check=True)
         subprocess.run(["objcopy", "--strip-all", f"--add-gnu-debuglink={debug}", program, stripped], check=True)
         script = f"uprobe:{stripped}:take_node {{ print((args.node->inner.depth, sizeof(struct packed), ustack(1))); exit(); }}"
-        found = subprocess.run([flowtap, "-q", "-e", script, "-c", stripped], capture_output=True, text=True)
+        found = subprocess.run([flowtap, "-q", "-e", script, "-c", f"{stripped} 300"], capture_output=True, text=True)
         if not re.match(r"\(-300, 13, \s*take_node\+\d+\s*\)\n", found.stdout):
             return found.stdout + found.stderr
         subprocess.run(["objcopy", "--only-keep-debug", Path(flowtap).parent / "programs" / "traced", debug], check=True)
