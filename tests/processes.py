@@ -733,7 +733,7 @@ def command_runs_to_its_end_whatever_is_traced(flowtap):
 
 def probes_of_one_event_run_in_the_order_of_the_script(flowtap):
     structs = Path(flowtap).parent / "programs" / "structs"
-    events = {"rawtracepoint:sys_enter": "bpf", "tracepoint:syscalls:sys_enter_execve": "bpf", "software:page-faults:1": "bpf",
+    events = {"rawtracepoint:sched_process_exec": "bpf", "tracepoint:syscalls:sys_enter_execve": "bpf", "software:page-faults:1": "bpf",
               f"uprobe:{structs}:take_node": "bpf", f"uretprobe:{structs}:take_node": "bpf",
               "kprobe:vfs_read": "kprobe", "kretprobe:vfs_read": "kprobe", "fentry:vfs_read": "fentry", "fexit:vfs_read": "fentry"}
     problem = ""
