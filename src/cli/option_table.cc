@@ -13,8 +13,13 @@ constexpr uint16_t kOwn = kAlone | kAfterTool;
 
 // Setters of one line.
 template <auto member>
-Status keep(Options& options, const std::string&, const std::string& value) {
+Status keep(Options& options, const std::string& shown, const std::string& value) {
+  if (value.empty()) return Error{fmt::format("{} needs a value", shown)};
   options.*member = value;
+  return Done{};
+}
+Status set_program(Options& options, const std::string&, const std::string& value) {
+  options.program = value;  // an empty one has a message of its own
   return Done{};
 }
 template <auto member>
@@ -64,7 +69,7 @@ constexpr OptionRow kTable[] = {
     // --- flowtap itself ---
     {{'e', "", Takes::Text, "SCRIPT", "script text; '-' as a file name reads standard input"},
      kAlone,
-     keep<&Options::program>},
+     set_program},
     {{'l', "list", Takes::Nothing, "[PATTERN]", "list what can be traced; -lv adds the arguments"},
      kAlone,
      choose<Options::Action::List>},
@@ -172,9 +177,18 @@ constexpr OptionRow kTable[] = {
       "only this local or remote address or prefix: 10.1.0.0/16, fe80::/10"},
      kScript,
      leave_to_script},
-    {{0, "port", Takes::Text, "PORT", "only this local or remote port"}, kScript, leave_to_script},
-    {{0, "lport", Takes::Text, "PORT", "only this local port"}, kScript, leave_to_script},
-    {{0, "rport", Takes::Text, "PORT", "only this remote port"}, kScript, leave_to_script},
+    {{0, "port", Takes::Text, "PORT", "only this local or remote port"},
+     kScript,
+     leave_to_script,
+     port_number},
+    {{0, "lport", Takes::Text, "PORT", "only this local port"},
+     kScript,
+     leave_to_script,
+     port_number},
+    {{0, "rport", Takes::Text, "PORT", "only this remote port"},
+     kScript,
+     leave_to_script,
+     port_number},
     {{0, "min-us", Takes::Text, "N", "only what took at least N microseconds"},
      kScript,
      leave_to_script},

@@ -2,14 +2,19 @@
 
 #include "cli/option_values.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/magic.h>
+#include <linux/nsfs.h>
 #include <regex.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <algorithm>
 
+#include "base/fd.h"
 #include "base/text.h"
 #include "plot/plot_check.h"
 
@@ -134,6 +139,13 @@ Status set_plot_file(Options& options, const std::string&, const std::string& te
   return check_plot_file(text);
 }
 
+Result<std::string> port_number(const std::string& text) {
+  std::optional<int64_t> number = parse_number(text);
+  if (!number || *number < 1 || *number > UINT16_MAX)
+    return Error{fmt::format("'{}' is not a port: it is a number from 1 to {}", text, UINT16_MAX)};
+  return std::to_string(*number);
+}
+
 // The inode of its file.
 Result<std::string> namespace_inode(const std::string& text) {
   bool is_pid = parse_number(text).has_value();
@@ -142,9 +154,14 @@ Result<std::string> namespace_inode(const std::string& text) {
                      : is_path ? text
                                : "/run/netns/" + text;
   struct stat info;
-  if (::stat(path.c_str(), &info) != 0)
-    return errno_error(fmt::format("cannot find the network namespace '{}'", text),
-                       "give a process id, a name that 'ip netns' lists, or a file");
+  struct statfs system;
+  const char* hint = "give a process id, a name that 'ip netns' lists, or a file";
+  if (::stat(path.c_str(), &info) != 0 || ::statfs(path.c_str(), &system) != 0)
+    return errno_error(fmt::format("cannot find the network namespace '{}'", text), hint);
+  Fd file;
+  if (system.f_type == NSFS_MAGIC) file = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid() || ::ioctl(file.get(), NS_GET_NSTYPE) != CLONE_NEWNET)
+    return Error{fmt::format("'{}' is not a network namespace", text), 0, hint};
   return std::to_string(info.st_ino);
 }
 

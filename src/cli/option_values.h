@@ -20,6 +20,9 @@ Status add_comm_filter(Options& options, const std::string& shown, const std::st
 Status add_cgroup_filter(Options& options, const std::string& shown, const std::string& value);
 Status set_plot_file(Options& options, const std::string& shown, const std::string& value);
 
+// Not 0, which tools take for no port.
+Result<std::string> port_number(const std::string& value);
+
 // The kernel's number of a network namespace (a process, a name of ip-netns(8) or a file) and of a
 // cgroup (its directory), as text.
 Result<std::string> namespace_inode(const std::string& value);
