@@ -59,7 +59,7 @@ Status do_as_always(Options&, const std::string&, const std::string&) { return D
 
 Status refuse_headers(Options&, const std::string& shown, const std::string&) {
   return Error{fmt::format("{} is not supported: no headers are read, types come from BTF", shown),
-               0, "put definitions of your own into the script, or into one that it imports"};
+               0, "for definitions of your own write in the script: import \"file.h\";"};
 }
 
 // Only words and meaning: the script gets the value.

@@ -61,10 +61,13 @@ void Directives::line(const CDefinition& definition, const ConstantLookup& looku
   if (word == "undef") return undefine(rest);
   if (word == "include") {
     size_t at = definition.text.find("include") + word.size();
-    out_.includes.emplace_back(trim(std::string_view(definition.text).substr(at)));
-    if (out_.includes.back().starts_with('"'))
+    std::string_view file = trim(std::string_view(definition.text).substr(at));
+    out_.includes.emplace_back(file);
+    size_t end = file.starts_with('"') ? file.find('"', 1) : file.npos;
+    if (end != file.npos)
       diagnostics_.warning(definition.span, "this header is not read: types come from BTF")
-          .with_hint("definitions of your own belong into the script, or into one that it imports");
+          .with_hint(fmt::format("for definitions of your own write: import {};",
+                                 file.substr(0, end + 1)));
     return;
   }
   diagnostics_.error(tokens[0].span, fmt::format("unknown directive '#{}'", word));
