@@ -70,7 +70,10 @@ void Directives::line(const CDefinition& definition, const ConstantLookup& looku
                                  file.substr(0, end + 1)));
     return;
   }
-  diagnostics_.error(tokens[0].span, fmt::format("unknown directive '#{}'", word));
+  Diagnostic& report =
+      diagnostics_.error(tokens[0].span, fmt::format("unknown directive '#{}'", word));
+  bool is_comment = definition.text.starts_with("# ");
+  if (is_comment) report.with_hint("comments begin with //");
 }
 
 void Directives::define(const CDefinition& definition, const std::vector<Token>& tokens) {

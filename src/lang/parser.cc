@@ -111,6 +111,7 @@ void Parser::fail_expected(std::string_view what, std::string hint) {
       text_.substr(previous_end_ - origin_.begin, span.begin - previous_end_);
   if (between.find('\n') != std::string_view::npos || token().kind == TokenKind::End)
     span = Span{origin_.file, previous_end_, previous_end_};
+  if (hint.empty() && token().text == "#") hint = "comments begin with //";
   fail(span, fmt::format("expected {}, found {}", what, found()), std::move(hint));
 }
 
