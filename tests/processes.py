@@ -691,6 +691,34 @@ def refused_function_leaves_the_others_together(flowtap):
     return "" if 1 <= links <= 20 else f"{links} links for the functions of TCP"
 
 
+# Of the tools that come with bpftrace 0.27.
+FUNCTIONS_OF_TOOLS = """
+    __blk_account_io_done __blk_account_io_start blk_account_io_done blk_account_io_start cap_capable d_lookup
+    inet_csk_accept lookup_fast md_flush_request oom_kill_process skb_copy_datagram_iter swap_read_folio
+    swap_readpage tcp_connect tcp_retransmit_skb tcp_set_state tcp_v4_syn_recv_sock tcp_v6_syn_recv_sock
+    unix_dgram_recvmsg unix_stream_recvmsg vfs_create vfs_dedupe_get_page vfs_fsync vfs_open xfs_file_fsync
+    xfs_file_open xfs_file_read_iter xfs_file_write_iter
+"""
+
+
+def functions_of_bpftrace_tools():
+    scripts = [*Path("/usr/sbin").glob("*.bt"), *Path("/usr/share/bpftrace/tools").glob("*.bt")]
+    probe = re.compile(r"\b(?:kprobe|kretprobe|kfunc|kretfunc|fentry|fexit):(?:\w+:)?(\w+)(?![\w*])")
+    found = {name for script in scripts for name in probe.findall(script.read_text())}
+    return sorted(found | set(FUNCTIONS_OF_TOOLS.split()))
+
+
+def functions_of_tools_have_a_replacement(flowtap):
+    if features.has("kprobe"):
+        return Skipped("this kernel has kprobes")
+    problem = ""
+    for name in functions_of_bpftrace_tools():
+        done = subprocess.run([flowtap, "--dry-run", "-e", f"kprobe:{name} {{ }}"], capture_output=True, text=True)
+        if not re.search(r"^hint: .*use '", done.stderr, re.M):
+            problem += f"  {name}: {done.stderr}"
+    return problem
+
+
 def function_that_the_verifier_refuses_is_left_out(flowtap):
     """tcp_v6_send_response() has 14 arguments, and fentry takes 12."""
     def try_probe(pattern):

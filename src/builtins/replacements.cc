@@ -44,6 +44,17 @@ constexpr Answer kAllocate = {"tracepoint:kmem:kmem_cache_alloc", ""};
 constexpr Answer kReadCall = {"tracepoint:syscalls:sys_enter_read", "and the other read calls"};
 constexpr Answer kWriteCall = {"tracepoint:syscalls:sys_enter_write", "and the other write calls"};
 
+constexpr Answer kOpenCall = {"tracepoint:syscalls:sys_enter_openat", "and the other open calls"};
+constexpr Answer kLookup = {"tracepoint:syscalls:sys_enter_openat",
+                            "which shows the names that processes open"};
+constexpr Answer kSyncCall = {"tracepoint:syscalls:sys_enter_fsync", "and sys_enter_fdatasync"};
+constexpr Answer kUnixReceive = {"tracepoint:sock:sock_recv_length",
+                                 "with args.family == AF_UNIX; args.ret is what was received"};
+constexpr Answer kIoStart = {"tracepoint:block:block_io_start", ""};
+constexpr Answer kIoDone = {"tracepoint:block:block_io_done", ""};
+constexpr Answer kSwapIn = {"tracepoint:exceptions:page_fault_user",
+                            "or count major faults with 'software:major-faults:1'"};
+
 constexpr std::string_view kAlways = "*";
 
 constexpr Replacement kReplacements[] = {
@@ -66,6 +77,10 @@ constexpr Replacement kReplacements[] = {
     {"inet_bind", "", "", {{{"tracepoint:syscalls:sys_enter_bind", ""}}}},
     {"__inet_bind", "", "", {{{"tracepoint:syscalls:sys_enter_bind", ""}}}},
     {"__inet6_bind", "", "", {{{"tracepoint:syscalls:sys_enter_bind", ""}}}},
+    {"unix_stream_recvmsg", "", "", {kUnixReceive, kReceiveCall}},
+    {"unix_dgram_recvmsg", "", "", {kUnixReceive, kReceiveCall}},
+    {"unix_stream_read_actor", "", "", {kUnixReceive, kReceiveCall}},
+    {"skb_copy_datagram_iter", "", "", {{{"tracepoint:skb:skb_copy_datagram_iovec", ""}}}},
     {"__scm_send", "", "", {{{"tracepoint:syscalls:sys_enter_sendmsg", ""}}}},
     {"scm_fp_copy",
      "is inlined",
@@ -122,18 +137,16 @@ constexpr Replacement kReplacements[] = {
      {{{"kprobe:napi_alloc_skb", ""}}}},
     {"napi_alloc_skb", "is new (not in Linux 6.1)", "", {{{"kprobe:__napi_alloc_skb", ""}}}},
     // disks
-    {"blk_account_io_start",
-     "is inlined, or may not be traced",
+    {"blk_account_io_start", "is inlined, or may not be traced", "", {kIoStart, kIssue}},
+    {"__blk_account_io_start", "may not be traced", "", {kIoStart, kIssue}},
+    {"blk_account_io_done", "may not be traced", "", {kIoDone, kComplete}},
+    {"__blk_account_io_done", "may not be traced", "", {kIoDone, kComplete}},
+    {"__blk_mq_end_request", "may not be traced", "", {kIoDone, kComplete}},
+    {"md_flush_request",
      "",
-     {{{"tracepoint:block:block_io_start", ""}, kIssue}}},
-    {"blk_account_io_done",
-     "may not be traced",
      "",
-     {{{"tracepoint:block:block_io_done", ""}, kComplete}}},
-    {"__blk_mq_end_request",
-     "may not be traced",
-     "",
-     {{{"tracepoint:block:block_io_done", ""}, kComplete}}},
+     {{{"tracepoint:block:block_bio_queue",
+        "with 'F' in args.rwbs, for the device of the array"}}}},
     {"blk_mq_start_request", "", "", {kIssue}},
     {"__elv_add_request", "is gone (not in Linux 6.1)", "", {kInsert}},
     {"blk_start_request", "is gone (not in Linux 6.1)", "", {kIssue}},
@@ -167,6 +180,34 @@ constexpr Replacement kReplacements[] = {
     {"vfs_readv", "", "", {kReadCall}},
     {"vfs_write", "", "", {kWriteCall}},
     {"vfs_writev", "", "", {kWriteCall}},
+    {"vfs_open", "", "", {kOpenCall}},
+    {"vfs_create",
+     "",
+     "",
+     {{{"tracepoint:syscalls:sys_enter_openat", "with O_CREAT in args.flags"}}}},
+    {"vfs_fsync", "", "", {kSyncCall}},
+    {"vfs_fsync_range", "", "", {kSyncCall}},
+    {"vfs_dedupe_get_page",
+     "is gone (not in Linux 6.1)",
+     "",
+     {{{"tracepoint:syscalls:sys_enter_ioctl", "with args.cmd == 0xc0189436 (FIDEDUPERANGE)"}}}},
+    {"d_lookup", "", "", {kLookup}},
+    {"lookup_fast", "", "", {kLookup}},
+    {"xfs_file_read_iter",
+     "",
+     "",
+     {{{"tracepoint:xfs:xfs_file_buffered_read", "and xfs_file_direct_read"}, kReadCall}}},
+    {"xfs_file_write_iter",
+     "",
+     "",
+     {{{"tracepoint:xfs:xfs_file_buffered_write", "and xfs_file_direct_write"}, kWriteCall}}},
+    {"xfs_file_open", "", "", {kOpenCall}},
+    {"xfs_file_fsync", "", "", {{{"tracepoint:xfs:xfs_file_fsync", ""}, kSyncCall}}},
+    // memory and privileges
+    {"oom_kill_process", "", "", {{{"tracepoint:oom:mark_victim", "args.pid is the victim"}}}},
+    {"swap_readpage", "has another name (not in Linux 6.12)", "", {kSwapIn}},
+    {"swap_read_folio", "is new (not in Linux 6.1)", "", {kSwapIn}},
+    {"cap_capable", "", "", {{{"tracepoint:capability:cap_capable", ""}}}},
     // qdiscs
     {"fq_codel_enqueue", "", "", {kEnqueue}},
     {"fq_codel_dequeue", "", "", {kDequeue}},
@@ -201,6 +242,9 @@ static std::string syscall_hint(std::string_view function, const HasProbe& has_p
     std::string event = fmt::format("syscalls:sys_enter_{}", function.substr(prefix.size()));
     if (has_probe("tracepoint", event)) return fmt::format("use 'tracepoint:{}'", event);
   }
+  // Each file operation is behind a call of its own.
+  if (function.starts_with("vfs_") && has_probe("tracepoint", "syscalls:sys_enter_openat"))
+    return "use 'tracepoint:syscalls:sys_enter_*' with the calls in question";
   return {};
 }
 
