@@ -147,6 +147,22 @@ def files_of_a_process_take_a_budget(flowtap):
         f"  {memory >> 20} MB\n" if memory > MOST_MEMORY else "") + (f"  a signal ended it after {took:.1f} s\n" if took > 1.5 else "")
 
 
+def warnings_of_many_files_are_summed_up(flowtap):
+    """Whoever maps many files fills nobody's terminal. The name of their symbol is longer than is read."""
+    names = b"\0" + b"f" * 70_000 + b"\0"
+    one = bytes(24) + struct.pack("<IBBHQQ", 1, 0x12, 0, 1, CODE, 16)
+    content = elf_file((b".symtab", SYMTAB, one, 2, 0), (b".strtab", STRTAB, names, 0, 0))
+    bad = ""
+    with mapped(program=(20, content)) as pid:
+        for arguments, script in ((("-l",), "uprobe:*:nosuchfn"), (("--dry-run", "-q", "-e"), "config = { missing_probes = ignore } uprobe:*:nosuchfn { } begin { }")):
+            for more, named in (((), 3), (("-v",), 20)):
+                done = subprocess.run([flowtap, "-p", str(pid), *more, *arguments, script], capture_output=True, text=True)
+                rest = "warning: 17 other files are left out as well, or in part; -v lists them\n" * (named == 3)
+                is_right = done.stderr.count("name is longer than 64 KB\n") == named and done.stderr.count("other file") == (named == 3) and rest in done.stderr
+                bad += "" if is_right else f"  {more} {arguments}: {done.returncode} {done.stderr}"
+    return bad
+
+
 def relocations_that_are_read_again_and_again_are_limited(flowtap):
     """Whoever has such a file mapped is looked at for the implementation of strlen()."""
     with mapped(library=(1, elf_file(*relocations(1_000_000, 9990)))) as pid:

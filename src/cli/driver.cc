@@ -219,7 +219,8 @@ class Driver {
     }
     LiveTarget target(LiveTargetOptions{.without = options_.unused,
                                         .pid = options_.pid,
-                                        .warn = warn_unless(options_.no_warnings)});
+                                        .warn = warn_unless(options_.no_warnings),
+                                        .warns_of_all_files = options_.verbose > 0});
     CompileOptions how = compile_options(options_, child ? &*child : nullptr);
     Result<std::vector<std::string>> plans = wanted_plans();
     if (!plans) return report(plans.error(), kExitUsage);
@@ -266,6 +267,7 @@ class Driver {
       how.plan = plan;
       Diagnostics diagnostics;
       std::optional<Compiled> compiled = compile(script_, target, how, diagnostics);
+      target.warn_of_the_rest();
       if (!compiled) {
         refused.push_back({plan, false, first_error(diagnostics, script_.sources)});
         // A mistake that all of them have is the script's.
@@ -321,6 +323,7 @@ class Driver {
     for (const std::string& plan : plans) {
       how.plan = plan;
       std::optional<std::string> why = try_script(script_, target, how);
+      target.warn_of_the_rest();
       verdicts.push_back({plan.empty() ? "(the script)" : plan, !why, why.value_or("")});
     }
     put(is_json(options_) ? verdicts_json(verdicts, "plan") : verdicts_text(verdicts, "plan"));
@@ -524,9 +527,11 @@ class Driver {
 };
 
 int list(const Options& options) {
-  LiveTarget target(
-      LiveTargetOptions{.pid = options.pid, .warn = warn_unless(options.no_warnings)});
+  LiveTarget target(LiveTargetOptions{.pid = options.pid,
+                                      .warn = warn_unless(options.no_warnings),
+                                      .warns_of_all_files = options.verbose > 0});
   Result<std::string> text = list_probes(target, options.search, options.verbose > 0);
+  target.warn_of_the_rest();
   if (!text) return report(text.error(), kExitScript);
   put(*text);
   return 0;

@@ -44,6 +44,9 @@ namespace flowtap {
 // place.
 static constexpr const char* kCast = "bpf_rdonly_cast";
 
+// A wildcard may mean all files that any process executes, and processes can make many.
+static constexpr size_t kMostNamedFiles = 3;
+
 struct LiveTarget::State {
   LiveTypes types;
   std::string tracefs_directory;
@@ -56,8 +59,10 @@ struct LiveTarget::State {
   FeatureSet without;
   std::optional<pid_t> pid;
   std::function<void(const std::string&)> warn;
+  bool warns_of_all_files;
   std::set<std::string> warned;
-  std::set<std::string> by_wildcard;  // binaries that no one asked for by name
+  std::set<std::string> named_files, unnamed_files;  // of a wildcard, that are left out
+  std::set<std::string> by_wildcard;                 // binaries that no one asked for by name
   KernelSymbols symbols = KernelSymbols();
   DwarfTypes programs = DwarfTypes();
   std::string code_path = {};  // the last one whose code was looked at
@@ -83,7 +88,8 @@ LiveTarget::LiveTarget(LiveTargetOptions options)
                        .version = options.version.value_or(running_version()),
                        .without = options.without,
                        .pid = options.pid,
-                       .warn = std::move(options.warn)}) {}
+                       .warn = std::move(options.warn),
+                       .warns_of_all_files = options.warns_of_all_files}) {}
 
 LiveTarget::~LiveTarget() = default;
 
@@ -310,13 +316,28 @@ Result<std::vector<std::string>> LiveTarget::binaries(std::string_view target) c
 Result<ElfFile> LiveTarget::open_binary(const std::string& path) const {
   Result<ElfFile> file = ElfFile::open(path);
   bool is_odd = !file && file.error().code == 0 && state_->by_wildcard.contains(path);
-  if (is_odd) warn(file.error().message() + ": it is left out");
+  if (is_odd) warn_of(path, file.error().message() + ": it is left out");
   return file;
 }
 
 void LiveTarget::warn(const std::string& message) const {
   bool is_new = state_->warned.insert(message).second;
   if (is_new && state_->warn) state_->warn(message);
+}
+
+void LiveTarget::warn_of(const std::string& path, const std::string& message) const {
+  bool is_one_of_many = state_->by_wildcard.contains(path) && !state_->warns_of_all_files;
+  if (!is_one_of_many) return warn(message);
+  if (state_->named_files.size() < kMostNamedFiles) state_->named_files.insert(path);
+  if (state_->named_files.contains(path)) return warn(message);
+  state_->unnamed_files.insert(path);
+}
+
+void LiveTarget::warn_of_the_rest() const {
+  size_t count = state_->unnamed_files.size();
+  if (count > 0)
+    warn(fmt::format("{} {} left out as well, or in part; -v lists them",
+                     counted(count, "other file"), count == 1 ? "is" : "are"));
 }
 
 // One of a wildcard, when enough of them were read.
@@ -333,7 +354,7 @@ Result<std::vector<UserFunction>> LiveTarget::user_functions(const std::string& 
   Result<ElfFile> file = open_binary(path);
   if (!file) return file.error();
   ElfFile::Functions functions = file->functions(name);
-  if (!functions.status) warn(functions.status.error().message());
+  if (!functions.status) warn_of(path, functions.status.error().message());
   return std::move(functions.found);
 }
 
@@ -399,7 +420,7 @@ Result<std::vector<UsdtProbe>> LiveTarget::usdt_probes(const std::string& path) 
   if (!file) return file.error();
   Result<std::vector<UsdtProbe>> probes = read_usdt_probes(*file);
   bool is_odd = !probes && state_->by_wildcard.contains(path);
-  if (is_odd) warn(probes.error().message() + ": its probes are left out");
+  if (is_odd) warn_of(path, probes.error().message() + ": its probes are left out");
   return probes;
 }
 

@@ -25,8 +25,10 @@ struct LiveTargetOptions {
   std::optional<KernelVersion> version;
   // The process that user probes are for (-p): its view of names and files is what counts.
   std::optional<pid_t> pid;
-  // Takes what is left out of files that a wildcard means, once each.
+  // Takes what is left out of files that a wildcard means, once each: of the first few files, or of
+  // all.
   std::function<void(const std::string&)> warn;
+  bool warns_of_all_files = false;
 };
 
 class LiveTarget : public Target {
@@ -90,11 +92,15 @@ class LiveTarget : public Target {
   uint64_t page_size() const override;
   bool demangled_matches(const std::string& symbol, std::string_view name) const override;
 
+  // Warns of how many files there are beyond the few that were named.
+  void warn_of_the_rest() const;
+
  private:
   bool has_by_version(const FeatureRow& row) const;
   Result<ElfFile> open_binary(const std::string& path) const;
   bool leaves_out(const std::string& path) const;
   void warn(const std::string& message) const;
+  void warn_of(const std::string& path, const std::string& message) const;
 
   struct State;  // what has been loaded so far; questions are const, loading is not
   std::unique_ptr<State> state_;
