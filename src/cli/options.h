@@ -63,10 +63,10 @@ struct Options {
   bool no_warnings = false;
   bool shows_stats = false;
   std::string probe_filter;
-  uint64_t max_keys = 0;                    // of every map; 0: as the script says
-  std::string plan;                         // --plan: the only one to try
-  FeatureSet unused;                        // --no-feature
-  std::string target_file;                  // --target: a described machine instead of this one
+  uint64_t max_keys = 0;    // of every map; 0: as the script says
+  std::string plan;         // --plan: the only one to try
+  FeatureSet unused;        // --no-feature
+  std::string target_file;  // --target: a described machine instead of this one
 
   void add_filter(const std::string& condition) {
     if (!filter.empty()) filter += " && ";

@@ -78,11 +78,11 @@ struct Enumerator {
 
 struct TypeData {
   Kind kind = Kind::Unknown;
-  bool is_signed = false;                   // Int, Enum; Sum, Min, Max, Avg, Stats
+  bool is_signed = false;  // Int, Enum; Sum, Min, Max, Avg, Stats
   // Pointer; Array, Struct and String: where it was read, which is where its pointers lead.
   AddressSpace space = AddressSpace::None;
-  bool is_union = false;                    // Struct
-  bool is_complete = false;                 // Struct: fields are filled in
+  bool is_union = false;      // Struct
+  bool is_complete = false;   // Struct: fields are filled in
   uint32_t size = 0;          // bytes the value occupies in a record, key or map value
   uint32_t count = 0;         // Array: number of elements
   uint32_t alignment = 0;     // in C, when the parts do not show it; 0: theirs
@@ -111,7 +111,7 @@ Type bool_type();
 Type int_type(uint32_t bytes, bool is_signed);
 Type enum_type(std::string name, uint32_t bytes, bool is_signed, std::vector<Enumerator> values);
 Type string_type(uint32_t bytes);
-Type char_array_type(uint32_t bytes);  // what reading a char array gives
+Type char_array_type(uint32_t bytes);                 // what reading a char array gives
 Type found_in(AddressSpace space, const Type& type);  // an array or struct that was read there
 Type buffer_type(uint32_t payload_bytes);
 Type pointer_type(Type element, AddressSpace space);
