@@ -71,6 +71,7 @@ struct LiveTarget::State {
   // By file and resolver.
   std::map<std::string, std::multimap<uint64_t, UserFunction>> implementations = {};
 
+  bool is_named(const std::string& path);
   const ElfFile* open_code(const std::string& path);
   std::multimap<uint64_t, UserFunction> find_implementations(
       const std::string& path, const IndirectRelocations& kinds) const;
@@ -316,7 +317,7 @@ Result<std::vector<std::string>> LiveTarget::binaries(std::string_view target) c
 Result<ElfFile> LiveTarget::open_binary(const std::string& path) const {
   Result<ElfFile> file = ElfFile::open(path);
   bool is_odd = !file && file.error().code == 0 && state_->by_wildcard.contains(path);
-  if (is_odd) warn_of(path, file.error().message() + ": it is left out");
+  if (is_odd && state_->is_named(path)) warn(file.error().message() + ": it is left out");
   return file;
 }
 
@@ -325,12 +326,12 @@ void LiveTarget::warn(const std::string& message) const {
   if (is_new && state_->warn) state_->warn(message);
 }
 
-void LiveTarget::warn_of(const std::string& path, const std::string& message) const {
-  bool is_one_of_many = state_->by_wildcard.contains(path) && !state_->warns_of_all_files;
-  if (!is_one_of_many) return warn(message);
-  if (state_->named_files.size() < kMostNamedFiles) state_->named_files.insert(path);
-  if (state_->named_files.contains(path)) return warn(message);
-  state_->unnamed_files.insert(path);
+// Whether what is wrong with a file is told by its name.
+bool LiveTarget::State::is_named(const std::string& path) {
+  if (warns_of_all_files || !by_wildcard.contains(path)) return true;
+  if (named_files.size() < kMostNamedFiles) named_files.insert(path);
+  if (!named_files.contains(path)) unnamed_files.insert(path);
+  return named_files.contains(path);
 }
 
 void LiveTarget::warn_of_the_rest() const {
@@ -354,7 +355,7 @@ Result<std::vector<UserFunction>> LiveTarget::user_functions(const std::string& 
   Result<ElfFile> file = open_binary(path);
   if (!file) return file.error();
   ElfFile::Functions functions = file->functions(name);
-  if (!functions.status) warn_of(path, functions.status.error().message());
+  if (!functions.status && state_->is_named(path)) warn(functions.status.error().message());
   return std::move(functions.found);
 }
 
@@ -420,7 +421,8 @@ Result<std::vector<UsdtProbe>> LiveTarget::usdt_probes(const std::string& path) 
   if (!file) return file.error();
   Result<std::vector<UsdtProbe>> probes = read_usdt_probes(*file);
   bool is_odd = !probes && state_->by_wildcard.contains(path);
-  if (is_odd) warn_of(path, probes.error().message() + ": its probes are left out");
+  if (is_odd && state_->is_named(path))
+    warn(probes.error().message() + ": its probes are left out");
   return probes;
 }
 

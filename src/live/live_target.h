@@ -100,7 +100,6 @@ class LiveTarget : public Target {
   Result<ElfFile> open_binary(const std::string& path) const;
   bool leaves_out(const std::string& path) const;
   void warn(const std::string& message) const;
-  void warn_of(const std::string& path, const std::string& message) const;
 
   struct State;  // what has been loaded so far; questions are const, loading is not
   std::unique_ptr<State> state_;
