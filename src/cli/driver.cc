@@ -483,6 +483,7 @@ class Driver {
     run.interval = std::chrono::seconds(options_.interval);
     run.duration = std::chrono::seconds(options_.duration);
     run.has_times = options_.has_times;
+    if (options_.tool) run.tool = options_.tool->name;
     run.warns = !options_.no_warnings;
     run.dry_run = options_.is_dry_run;
     run.stats = options_.shows_stats || options_.mode == Mode::Bench;

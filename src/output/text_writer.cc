@@ -22,7 +22,8 @@ namespace flowtap {
 // Nothing where the script has no part in it.
 static void append_place(std::string& out, const Place& place) {
   if (place.file.empty()) return;
-  fmt::format_to(std::back_inserter(out), "{}:{}:{}", place.file, place.line, place.column);
+  out += place.file;
+  if (place.line > 0) fmt::format_to(std::back_inserter(out), ":{}:{}", place.line, place.column);
   if (place.end_column > 0) fmt::format_to(std::back_inserter(out), "-{}", place.end_column);
   out += ": ";
 }

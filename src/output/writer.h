@@ -17,7 +17,7 @@ namespace flowtap {
 // A place in the script, already looked up: this folder knows no source files.
 struct Place {
   std::string_view file;
-  uint32_t line = 0;
+  uint32_t line = 0;  // 0: the file as a whole, or a tool
   uint32_t column = 0;
   uint32_t end_column = 0;   // 0: not shown
   std::string_view excerpt;  // the line with its carets, newlines included; may be empty

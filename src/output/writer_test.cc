@@ -136,6 +136,10 @@ TEST_F(WriterTest, messages_about_the_run) {
        "warning: a file is left out\n",
        R"({"type": "runtime_error", "msg": "a file is left out", "filename": "", "line": 0, "col": 0})"
        "\n"},
+      {"tool", [](Writer& w) { w.runtime_error(Place{.file = "biotop"}, "a file is left out"); },
+       "", "biotop: warning: a file is left out\n",
+       R"({"type": "runtime_error", "msg": "a file is left out", "filename": "biotop", "line": 0, "col": 0})"
+       "\n"},
       {"lost", [](Writer& w) { w.lost_events(3); }, "", "Lost 3 events\n",
        "{\"type\": \"lost_events\", \"count\": 3, \"data\": {\"events\": 3}}\n"},
       {"end_of_events", [](Writer& w) { w.end_of_events(); }, "\n\n", "", ""},

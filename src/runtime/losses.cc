@@ -21,28 +21,34 @@ namespace {
 
 constexpr const char* kInside = "another probe was running";
 
-std::string times(uint64_t count) { return count == 1 ? "once" : fmt::format("{} times", count); }
+const char* in_all(Telling telling) { return telling == Telling::Total ? " in all" : ""; }
+
+std::string times(uint64_t count, Telling telling) {
+  return count == 1 ? "once" : fmt::format("{} times{}", count, in_all(telling));
+}
 
 std::string reason(int64_t code) {
   return code < 0 && code > -4096 ? std::strerror(static_cast<int>(-code)) : "no reason given";
 }
 
-std::string map_full_message(const Site& site, SiteCount count) {
+std::string map_full_message(const Site& site, SiteCount count, Telling telling) {
   std::string updates = counted(count.count, "update");
   if (count.last_code == 0 || count.last_code == -EEXIST)
-    return fmt::format("map '{}' lost {}: the key was removed at that moment", site.subject,
-                       updates);
+    return fmt::format("map '{}' lost {}{}: the key was removed at that moment", site.subject,
+                       updates, in_all(telling));
   if (count.last_code != -E2BIG)
-    return fmt::format("map '{}' refused {}: {}", site.subject, updates, reason(count.last_code));
-  return fmt::format("map '{}' is full: {} lost; raise the limit, e.g. --max-keys 50000",
-                     site.subject, updates);
+    return fmt::format("map '{}' refused {}{}: {}", site.subject, updates, in_all(telling),
+                       reason(count.last_code));
+  return fmt::format("map '{}' is full: {} lost{}; raise the limit, e.g. --max-keys 50000",
+                     site.subject, updates, in_all(telling));
 }
 
 // The subject is a plural: "completions".
-std::string pair_message(const Site& site, uint64_t count) {
+std::string pair_message(const Site& site, uint64_t count, Telling telling) {
   std::string what = site.subject;
   if (count != 1)
-    return fmt::format("{} {} were not seen: their keys were used again", count, what);
+    return fmt::format("{} {}{} were not seen: their keys were used again", count, what,
+                       in_all(telling));
   if (what.ends_with('s')) what.pop_back();
   return fmt::format("1 {} was not seen: its key was used again", what);
 }
@@ -59,14 +65,14 @@ std::string_view helper_of(const Site& site) {
 
 }  // namespace
 
-std::string site_message(const Site& site, SiteCount count) {
-  std::string often = times(count.count);
+std::string site_message(const Site& site, SiteCount count, Telling telling) {
+  std::string often = times(count.count, telling);
   switch (site.kind) {
     case SiteKind::RingbufFull:
       return counted(count.count, "record") + " lost: the ring buffer was full";
     case SiteKind::ActionLost:
       return fmt::format("{} was lost {}: the ring buffer was full", site.subject, often);
-    case SiteKind::MapFull: return map_full_message(site, count);
+    case SiteKind::MapFull: return map_full_message(site, count, telling);
     case SiteKind::DivisionByZero:
       return fmt::format("division by zero, {}; 1 was taken as the result", often);
     case SiteKind::IndexOutside:
@@ -86,7 +92,7 @@ std::string site_message(const Site& site, SiteCount count) {
           "there "
           "yet",
           often);
-    case SiteKind::PairLost: return pair_message(site, count.count);
+    case SiteKind::PairLost: return pair_message(site, count.count, telling);
     case SiteKind::StackCut:
       return fmt::format("a stack ends early, {}: no unwind table tells the caller", often);
   }
@@ -111,15 +117,16 @@ std::vector<SiteCount> Losses::read_sites() const {
   return sites;
 }
 
-void Losses::report_site(const Site& site, SiteCount count) {
+void Losses::report_site(const Site& site, SiteCount count, Telling telling) {
   ScriptPlace at(in_.sources, site.span);
-  std::string message = site_message(site, count);
+  // Lines of a library mean nothing to who runs a tool.
+  Place place = in_.tool.empty() || site.span.file == 0 ? at.place() : Place{.file = in_.tool};
+  std::string message = site_message(site, count, telling);
   std::string_view helper = helper_of(site);
   if (helper.empty())
-    in_.writer.runtime_error(at.place(), message);
+    in_.writer.runtime_error(place, message);
   else
-    in_.writer.helper_error(at.place(),
-                            {.message = message, .helper = helper, .code = count.last_code});
+    in_.writer.helper_error(place, {.message = message, .helper = helper, .code = count.last_code});
 }
 
 bool Losses::report(bool is_end) {
@@ -135,7 +142,7 @@ bool Losses::report(bool is_end) {
     if (is_lost_event) lost += fresh;
     // While running one warning per site is enough.
     bool is_said = in_.warns && (is_action || (!is_lost_event && (is_end || reported_[i] == 0)));
-    if (is_said) report_site(site, sites[i]);
+    if (is_said) report_site(site, sites[i], reported_[i] > 0 ? Telling::Total : Telling::First);
     has_said |= is_said;
     if (is_lost_event || is_said) reported_[i] = sites[i].count;
   }

@@ -2,6 +2,7 @@
 // Losses: what went wrong in the kernel while a script ran, counted there at each site.
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "bpf/image.h"
@@ -16,8 +17,10 @@ struct SiteCount {
   int64_t last_code = 0;
 };
 
+// A total follows a number that was told before.
+enum class Telling { First, Total };
 // One line for a site that was hit; `message` of HelperError or runtime_error.
-std::string site_message(const Site& site, SiteCount count);
+std::string site_message(const Site& site, SiteCount count, Telling telling = Telling::First);
 
 class Losses {
  public:
@@ -27,6 +30,7 @@ class Losses {
     const LoadedImage& loaded;
     Writer& writer;
     bool warns = true;  // false: only lost events are reported
+    std::string tool;   // named instead of places in its libraries; empty for a script
   };
   explicit Losses(Input input);
 
@@ -41,7 +45,7 @@ class Losses {
  private:
   std::vector<SiteCount> read_sites() const;
   bool report(bool is_end);
-  void report_site(const Site& site, SiteCount count);
+  void report_site(const Site& site, SiteCount count, Telling telling);
   bool report_misses();
 
   Input in_;

@@ -21,6 +21,7 @@ TEST(SiteMessage, every_kind_has_one) {
     Site site;
     SiteCount count;
     const char* text;
+    Telling telling = Telling::First;
   };
   const Case cases[] = {
       {{.kind = SiteKind::RingbufFull}, {3, 0}, "3 records lost: the ring buffer was full"},
@@ -48,6 +49,10 @@ TEST(SiteMessage, every_kind_has_one) {
       {{.kind = SiteKind::KeyMissing, .subject = "@x"},
        {2, 0},
        "map '@x' did not have the key, 2 times; 0 was taken"},
+      {{.kind = SiteKind::LoopLimit},
+       {9, 0},
+       "a loop was stopped at its limit, 9 times in all",
+       Telling::Total},
       {{.kind = SiteKind::LoopLimit}, {1, 0}, "a loop was stopped at its limit, once"},
       {{.kind = SiteKind::StringCut, .subject = "string"}, {4, 0}, "a string was cut, 4 times"},
       {{.kind = SiteKind::TablesMissing},
@@ -58,6 +63,10 @@ TEST(SiteMessage, every_kind_has_one) {
        {37, 0},
        "37 completions were not seen: their keys were used again"},
       {{.kind = SiteKind::PairLost, .subject = "completions"},
+       {499, 0},
+       "499 completions in all were not seen: their keys were used again",
+       Telling::Total},
+      {{.kind = SiteKind::PairLost, .subject = "completions"},
        {1, 0},
        "1 completion was not seen: its key was used again"},
       {{.kind = SiteKind::StackCut},
@@ -67,7 +76,7 @@ TEST(SiteMessage, every_kind_has_one) {
        {1, -EEXIST},
        "a stack could not be taken, once: File exists"},
   };
-  for (const Case& c : cases) EXPECT_EQ(site_message(c.site, c.count), c.text);
+  for (const Case& c : cases) EXPECT_EQ(site_message(c.site, c.count, c.telling), c.text);
 }
 
 class LossesTest : public testing::Test {
@@ -134,9 +143,17 @@ TEST_F(LossesTest, a_site_is_told_when_first_hit_and_at_the_end) {
   EXPECT_EQ(said(), "");
   losses.report_all();
   std::string text = said();
-  EXPECT_NE(text.find("5 updates lost"), std::string::npos);
+  EXPECT_NE(text.find("5 updates lost in all"), std::string::npos);
   EXPECT_NE(text.find("\"helper\": \"map_update_elem\", \"retcode\": -7"), std::string::npos);
   EXPECT_NE(text.find("\"line\": 1, \"col\": 9"), std::string::npos);
+}
+
+TEST_F(LossesTest, a_tool_is_named_instead_of_its_library) {
+  image_.sites[1].span.file = sources_.add("lib.bt", "begin { @x[1] = 2 }\n");
+  Losses losses({image_, sources_, loaded_, writer_, true, "biolatency"});
+  set({{0, 0}, {1, -E2BIG}, {0, 0}});
+  losses.report_all();
+  EXPECT_NE(said().find("\"filename\": \"biolatency\", \"line\": 0"), std::string::npos);
 }
 
 TEST_F(LossesTest, without_warnings_only_lost_events_are_told) {

@@ -126,7 +126,8 @@ Status Session::State::open(std::optional<Refusal>* refusal) {
                                   },
                               .warns = options.warns});
   sides.emplace(KernelMaps{parts.image, loaded.maps});
-  losses.emplace(Losses::Input{parts.image, parts.sources, loaded, parts.writer, options.warns});
+  losses.emplace(
+      Losses::Input{parts.image, parts.sources, loaded, parts.writer, options.warns, options.tool});
   if (parts.image.ringbuf >= 0) {
     int fd = loaded.maps[static_cast<size_t>(parts.image.ringbuf)].get();
     Result<RingBuffer> opened = RingBuffer::open(fd, [this](Bytes record) { take(record); });

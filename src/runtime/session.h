@@ -40,6 +40,7 @@ struct RunOptions {
   std::chrono::seconds interval{0};  // between reports; 0: as the script says
   std::chrono::seconds duration{0};  // 0: until something else ends it
   bool has_times = false;            // -T: each report begins with the time
+  std::string tool;                  // empty for a script
   // Another plan or form of the script follows if attaching fails: print nothing before then.
   bool has_fallback = false;
 
