@@ -186,6 +186,13 @@ def limits_of_the_shell_end_in_a_message(flowtap):
         return "".join(threads.map(lambda case: problem_of(*case), cases))
 
 
+def types_without_memory_are_not_called_missing(flowtap):
+    """There is room for flowtap, but not for the types of the kernel."""
+    command = ["sh", "-c", 'ulimit -v 14000; exec "$@"', "sh", flowtap, "tcplife", "--dry-run"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT)
+    return "" if (done.returncode, done.stderr) == (3, "error: out of memory\n") else f"  {done.returncode} {done.stderr}"
+
+
 def limit_of_a_file_is_told(flowtap):
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", flowtap, "-q", "-o", f"{folder}/out", "-e", "begin { print(1); }"],

@@ -11,6 +11,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -24,6 +26,8 @@ FileBytes FileBytes::map(int fd, size_t size) {
   int access = fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ;
   int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_PRIVATE;
   void* mapping = size ? ::mmap(nullptr, size, access, flags, fd, 0) : MAP_FAILED;
+  // As when new fails: for lack of memory types would seem not to be there.
+  if (mapping == MAP_FAILED && size && errno == ENOMEM) throw std::bad_alloc();
   if (mapping == MAP_FAILED) return file;
   file.memory_ = static_cast<std::byte*>(mapping);
   file.size_ = file.mapped_ = size;
