@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
 #include "builtins/probes.h"
@@ -29,6 +30,8 @@ class Lister {
   }
 
   std::string take() { return std::move(out_); }
+  // Why a file that was named could not be read.
+  const std::optional<Error>& problem() const { return problem_; }
 
  private:
   void add_kind(const ProbeRow& row, const std::string& rest, bool is_named) {
@@ -150,6 +153,7 @@ class Lister {
     if (!files) return;
     for (const std::string& file : *files) {
       Result<std::vector<UserFunction>> functions = target_.user_functions(file);
+      if (!functions && !has_glob(path)) problem_ = functions.error();
       if (!functions) continue;
       std::string last;
       for (const UserFunction& function : *functions)
@@ -175,6 +179,7 @@ class Lister {
     std::string name = parts.size() > 1 ? parts.back() : "*";
     for (const std::string& file : *files) {
       Result<std::vector<UsdtProbe>> probes = target_.usdt_probes(file);
+      if (!probes && !has_glob(parts[0])) problem_ = probes.error();
       if (!probes) continue;
       for (const UsdtProbe& probe : *probes)
         if (glob_match(provider, probe.provider) && glob_match(name, probe.name))
@@ -185,6 +190,7 @@ class Lister {
   const Target& target_;
   bool is_verbose_;
   std::string out_;
+  std::optional<Error> problem_;
 };
 
 }  // namespace
@@ -200,6 +206,7 @@ Result<std::string> list_probes(const Target& target, const std::string& search,
   for (const std::string& pattern : split(wanted, ',')) lister.add_pattern(pattern);
   std::string out = lister.take();
   if (!out.empty()) return out;
+  if (lister.problem()) return *lister.problem();
   if (wanted.starts_with("t"))
     if (std::optional<Error> problem = target.tracepoint_problem()) return *problem;
   bool needs_btf =

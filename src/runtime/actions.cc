@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -34,6 +35,9 @@ Result<std::string> read_start(const std::string& path, uint64_t limit) {
   // A pipe that nobody writes to must not stop us: traced programs choose names.
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd.valid()) return errno_error(fmt::format("cannot open '{}' for cat()", path));
+  struct stat info;
+  if (::fstat(fd.get(), &info) == 0 && S_ISFIFO(info.st_mode))
+    return Error{fmt::format("cannot read '{}' for cat(): it is a pipe", path)};
   std::string text;
   char part[4096];
   while (text.size() < limit) {
