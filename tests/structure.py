@@ -63,7 +63,7 @@ MORE_OF_BUILTINS = {"Args": 8, "ArgN": 4} | dict.fromkeys(
 FORMAT_PLACES = {"csv": {"csv.h", "csv.cc", "csv_writer.h", "csv_writer.cc", "formats.h"}}
 # No object that everybody holds: functions of a class in a header. The parser has one for each rule of the grammar.
 MOST_METHODS = 45
-MORE_METHODS = {"LiveTarget": 46, "Parser": 100}
+MORE_METHODS = {"Parser": 100}
 CLASS = re.compile(r"\b(?:class|struct) (\w+)(?: final)?(?: : [^{;]*)?\s*\{")
 
 FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX)\b")
