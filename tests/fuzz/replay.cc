@@ -13,8 +13,8 @@
 // The build gives each target's function the name of its file.
 using Target = int(const uint8_t*, size_t);
 extern "C" Target fuzz_btf, fuzz_c_declarations, fuzz_cells, fuzz_compiler, fuzz_debug_info,
-    fuzz_elf, fuzz_lexer, fuzz_maps, fuzz_names, fuzz_parser, fuzz_records, fuzz_tracefs,
-    fuzz_unwind, fuzz_usdt_operands;
+    fuzz_elf, fuzz_indirect, fuzz_lexer, fuzz_maps, fuzz_names, fuzz_parser, fuzz_records,
+    fuzz_tracefs, fuzz_unwind, fuzz_usdt_operands;
 
 namespace fs = std::filesystem;
 
@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
       {"compiler", fuzz_compiler},
       {"debug_info", fuzz_debug_info},
       {"elf", fuzz_elf},
+      {"indirect", fuzz_indirect},
       {"lexer", fuzz_lexer},
       {"maps", fuzz_maps},
       {"names", fuzz_names},
