@@ -179,7 +179,7 @@ TEST(GenericTools, refuse_what_they_cannot_read) {
       {"argdist",
        {"-C", "p::f():int,int:a"},
        "found 2 types for 1 expression\n  p::f():int,int:a\n                 ^"},
-      {"trace", {"f \"%d\""}, "the format has 1 conversions for 0 values\n  f \"%d\"\n    ^"},
+      {"trace", {"f \"%d\""}, "the format has 1 conversion for 0 values\n  f \"%d\"\n    ^"},
       {"trace", {"f x"}, "a format in double quotes is expected here\n  f x\n    ^"},
       {"funclatency", {"t:a:b"}, "only functions take time; an event happens at once"},
       {"funcslower", {"vfs_*"}, "funcslower takes whole names\n  vfs_*\n      ^"},

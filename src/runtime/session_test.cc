@@ -350,7 +350,7 @@ TEST_F(SessionTest, records_that_make_no_sense_are_reported) {
   add(Assembler().record(0, 99, 1).record(0, 0, 2).done().at(begin_point()));
   EXPECT_EQ(run_text({.print_maps_on_exit = false}), 0);
   EXPECT_EQ(out_.buffer(), "a 2\n\n\n");
-  EXPECT_NE(diagnostics_.buffer().find("1 records could not be understood"), std::string::npos);
+  EXPECT_NE(diagnostics_.buffer().find("1 record could not be understood"), std::string::npos);
 }
 
 TEST_F(SessionTest, tests_are_run_one_by_one) {
