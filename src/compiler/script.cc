@@ -36,6 +36,7 @@ void append(auto& to, auto& from) { std::move(from.begin(), from.end(), std::bac
 
 std::vector<std::string> names_of(const std::vector<Plan>& plans) {
   std::vector<std::string> names;
+  names.reserve(plans.size());
   for (const Plan& plan : plans) names.push_back(plan.name);
   return names;
 }

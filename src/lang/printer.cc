@@ -214,6 +214,7 @@ void Printer::table(const TableDecl& table) {
 
 static std::string names_of(const std::vector<PlotDecl::Name>& names) {
   std::vector<std::string> out;
+  out.reserve(names.size());
   for (const PlotDecl::Name& name : names) out.push_back(name.text);
   return join(out, ", ");
 }
