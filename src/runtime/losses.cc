@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <utility>
 
 #include "base/text.h"
 #include "read/map_reader.h"
@@ -99,7 +100,7 @@ std::string site_message(const Site& site, SiteCount count, Telling telling) {
   return {};
 }
 
-Losses::Losses(Input input) : in_(input) {
+Losses::Losses(Input input) : in_(std::move(input)) {
   bool has_map =
       in_.image.site_map >= 0 && in_.loaded.maps[static_cast<size_t>(in_.image.site_map)].valid();
   if (has_map) reported_.resize(in_.image.sites.size());
